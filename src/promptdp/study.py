@@ -1,0 +1,476 @@
+"""A study: one whole experiment as frozen, validated types (public facts only).
+
+The types here are the single source of the configuration: `load_study` validates a YAML file against them,
+`json_schema` gives editors the same rules, and every stage of the road reads its settings from a `Study`.
+"""
+
+import difflib
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from promptdp.errors import InputError
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+"""A name that can stand in a path: lower case letters, digits, underscores."""
+StudyName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, strict=True)]
+Seed = Annotated[int, Field(ge=0, strict=True)]
+
+
+class Settings(BaseModel):
+    """Frozen settings; an unknown key is an error, and errors never quote a value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class WorldsBase(Settings):
+    """The tiny public base: a Qwen2 model trained by the workflow on the worlds' public corpus."""
+
+    hidden_size: Count
+    intermediate_size: Count
+    layers: Count
+    heads: Count
+    kv_heads: Count
+    vocabulary: Count
+    steps: Count
+    batch: Count
+    seed: Seed
+
+
+class Base(Settings):
+    """The public model every arm starts from: trained on the worlds, or a checkpoint (folder or hub id)."""
+
+    train: WorldsBase | None = None
+    checkpoint: str | None = None
+    revision: str | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "Base":
+        if (self.train is None) == (self.checkpoint is None):
+            raise ValueError("give either train or checkpoint")
+        return self
+
+
+class Lora(Settings):
+    """Low-rank adapters (Section C-A of the paper): which matrices are trained, and their rank."""
+
+    rank: Count = 4
+    alpha: Positive = 8
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    targets: tuple[str, ...] = (
+        "q_proj",
+        "k_proj",
+        "v_proj",
+        "o_proj",
+        "gate_proj",
+        "up_proj",
+        "down_proj",
+    )
+
+
+class Rollouts(Settings):
+    """Sampling and loss constants of GRPO (Sections III-B, VII-A).
+
+    `samples` is G, `temperature` is tau, `kl_weight` is beta. `logprob_temperature` divides the logits inside
+    the loss only; the trainer of the paper leaves them as they are (1.0).
+    """
+
+    samples: Count = 8
+    temperature: Positive = 0.7
+    kl_weight: NonNegative = 0.04
+    logprob_temperature: Positive = 1.0
+
+
+class Optimizer(Settings):
+    """AdamW on the noisy mean gradient. The paper does not give these values; they are ours."""
+
+    beta1: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    beta2: Annotated[float, Field(ge=0, lt=1)] = 0.999
+    eps: Positive = 1e-8
+    weight_decay: NonNegative = 0.0
+
+
+class Benchmark(Settings):
+    """What a benchmark gives to training: its slots, its mechanism, its prompt and its reward.
+
+    `slots` is n, a public number chosen before counting records; `expected` is m = qn, the expected number of
+    records in a round; `rounds` is T; `cap` the longest completion in tokens; `delta` is 1/(10 n) when left out.
+    """
+
+    source: Literal["arithmetic", "stories", "choices", "jsonl"]
+    path: str | None = None
+    prompt: str = "{question}"
+    reward: str
+    slots: Count
+    expected: Count
+    rounds: Count
+    cap: Count
+    epsilon: Positive
+    delta: Annotated[float, Field(gt=0, lt=1)] | None = None
+    seed: Seed = 0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Benchmark":
+        if self.expected > self.slots:
+            raise ValueError(f"expected is {self.expected}, more than the {self.slots} slots; lower expected")
+        if self.delta is not None and self.delta >= 1 / self.slots:
+            raise ValueError("delta must be below 1/slots; leave it out for 1/(10 slots)")
+        if (self.source == "jsonl") != (self.path is not None):
+            raise ValueError("path goes with source: jsonl, and with it alone")
+        if "{question}" not in self.prompt:
+            raise ValueError("prompt must contain {question}")
+        return self
+
+
+class Scorers(Settings):
+    """The scorers of an evaluation set: the primary endpoint and its format-robust companion, if any."""
+
+    strict: str
+    robust: str | None = None
+
+
+class EvaluationSet(Settings):
+    """Public problems on which every arm of a benchmark gives one greedy completion each."""
+
+    benchmark: Name
+    split: Literal["dev", "eval"] = "eval"
+    problems: Count
+    cap: Count
+    scorers: Scorers
+
+
+class Arm(Settings):
+    """A training or evaluation condition.
+
+    `clipping_norm: null` leaves gradients unclipped and `noise_multiplier: 0` adds no noise: together the
+    non-private arm. With `noise_multiplier: null` it is calibrated to the benchmark's epsilon.
+    """
+
+    label: str
+    objective: Literal["none", "grpo", "filtered", "gold"]
+    advantage: Literal["group", "zero", "centred", "positive", "shuffled"] = "group"
+    seeds: tuple[Seed, ...] = Field(min_length=1)
+    learning_rate: Positive | None = None
+    clipping_norm: Positive | None = None
+    noise_multiplier: NonNegative | None = None
+    benchmarks: tuple[Name, ...] | None = None
+    expected: Count | None = None
+    rounds: Count | None = None
+    samples: Count | None = None
+    epsilon: Positive | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Arm":
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("seeds repeat; give each once")
+        if self.objective == "none":
+            if self.seeds != (0,):
+                raise ValueError("an untrained arm has the one seed 0; write seeds: [0]")
+            return self
+        if 0 in self.seeds:
+            raise ValueError("seed 0 stands for the untrained base; number seeds from 1")
+        if self.learning_rate is None:
+            raise ValueError("a trained arm needs a learning_rate")
+        if self.clipping_norm is None and self.noise_multiplier != 0:
+            raise ValueError("a private arm needs a clipping_norm (noise_multiplier: 0 makes it non-private)")
+        if self.noise_multiplier is not None and self.epsilon is not None:
+            raise ValueError("give epsilon or noise_multiplier, not both")
+        return self
+
+    @property
+    def trained(self) -> bool:
+        """Whether the arm has an adapter of its own."""
+        return self.objective != "none"
+
+    @property
+    def private(self) -> bool:
+        """Whether the arm runs the private mechanism (clipped, noisy gradients)."""
+        return self.trained and self.noise_multiplier != 0
+
+
+class Contrast(Settings):
+    """A paired difference between two arms; Holm's adjustment runs over all contrasts of one `family`."""
+
+    arm: Name
+    versus: Name
+    family: Name
+
+    @property
+    def name(self) -> str:
+        """The contrast's name in file names and tables."""
+        return f"{self.arm}-{self.versus}"
+
+
+class RunSettings(Settings):
+    """Everything public that one training run depends on, overrides applied."""
+
+    benchmark: str
+    arm: str
+    slots: int
+    expected: int
+    rounds: int
+    samples: int
+    cap: int
+    epsilon: float | None
+    noise_multiplier: float | None
+    delta: float
+    clipping_norm: float | None
+    learning_rate: float
+    objective: str
+    advantage: str
+    reward: str
+    prompt: str
+
+    @property
+    def mechanism_name(self) -> str:
+        """The name of the calibration file: `n874-m16-T50-eps8`, or `...-sigma0.612` where sigma is given."""
+        budget = (
+            f"eps{self.epsilon:g}" if self.noise_multiplier is None else f"sigma{self.noise_multiplier!r}"
+        )
+        return f"n{self.slots}-m{self.expected}-T{self.rounds}-{budget}"
+
+    @property
+    def private(self) -> bool:
+        """Whether the run adds noise."""
+        return self.noise_multiplier != 0
+
+
+class Study(Settings):
+    """A whole experiment, complete in itself."""
+
+    name: StudyName
+    title: str
+    records: Literal["public", "confidential"]
+    randomness: Literal["os", "seeded"] = "os"
+    isolation: Literal["strict", "packed"] = "strict"
+    engine: Literal["local"] = "local"
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    base: Base
+    lora: Lora = Lora()
+    rollouts: Rollouts = Rollouts()
+    optimizer: Optimizer = Optimizer()
+    benchmarks: dict[Name, Benchmark] = Field(min_length=1)
+    evaluation_sets: dict[Name, EvaluationSet] = Field(min_length=1)
+    arms: dict[Name, Arm] = Field(min_length=1)
+    contrasts: tuple[Contrast, ...] = ()
+    protocol: str | None = None
+    tables: tuple[Literal[1, 2, 3, 4, 5, 6, 10, 11], ...] = ()
+    figures: tuple[Literal[2], ...] = ()
+
+    @model_validator(mode="after")
+    def _refers_to_what_exists(self) -> "Study":
+        for name, arm in self.arms.items():
+            for benchmark in arm.benchmarks or ():
+                _known(benchmark, self.benchmarks, f"arms.{name}.benchmarks", "benchmark")
+        for name, evalset in self.evaluation_sets.items():
+            _known(evalset.benchmark, self.benchmarks, f"evaluation_sets.{name}.benchmark", "benchmark")
+        for index, contrast in enumerate(self.contrasts):
+            for end in (contrast.arm, contrast.versus):
+                _known(end, self.arms, f"contrasts.{index}", "arm")
+            if contrast.arm == contrast.versus:
+                raise ValueError(f"contrasts.{index}: an arm can't be contrasted with itself")
+        names = [contrast.name for contrast in self.contrasts]
+        if len(set(names)) < len(names):
+            raise ValueError("contrasts: the same pair of arms stands twice; remove one")
+        for name in self.arms:
+            for benchmark in self.arm_benchmarks(name):
+                bench = self.benchmarks[benchmark]
+                if (self.arms[name].expected or bench.expected) > bench.slots:
+                    raise ValueError(f"arms.{name}.expected is more than the slots of {benchmark}; lower it")
+        return self
+
+    def arm_benchmarks(self, arm: str) -> tuple[str, ...]:
+        """The benchmarks on which an arm runs, in the study's order."""
+        chosen = self.arms[arm].benchmarks
+        return tuple(name for name in self.benchmarks if chosen is None or name in chosen)
+
+    def runs(self) -> list[tuple[str, str, int]]:
+        """Every training run as (benchmark, arm, seed), benchmarks outermost."""
+        return [
+            (benchmark, name, seed)
+            for benchmark in self.benchmarks
+            for name, arm in self.arms.items()
+            if arm.trained and benchmark in self.arm_benchmarks(name)
+            for seed in arm.seeds
+        ]
+
+    def evaluations(self, evaluation_set: str) -> list[tuple[str, int]]:
+        """Every (arm, seed) that answers an evaluation set, in the study's order."""
+        benchmark = self.evaluation_sets[evaluation_set].benchmark
+        return [
+            (name, seed)
+            for name, arm in self.arms.items()
+            if benchmark in self.arm_benchmarks(name)
+            for seed in arm.seeds
+        ]
+
+    def evaluated_contrasts(self, evaluation_set: str) -> list[Contrast]:
+        """The contrasts both of whose arms answer an evaluation set."""
+        present = {arm for arm, _ in self.evaluations(evaluation_set)}
+        return [c for c in self.contrasts if c.arm in present and c.versus in present]
+
+    def run_settings(self, benchmark: str, arm: str) -> RunSettings:
+        """The settings of an arm's runs on a benchmark, with the arm's overrides applied."""
+        bench, spec = self.benchmarks[benchmark], self.arms[arm]
+        if spec.learning_rate is None:
+            raise InputError(f"{self.name}: arm {arm} is not trained; it has no run settings")
+        calibrated = spec.noise_multiplier is None
+        return RunSettings(
+            benchmark=benchmark,
+            arm=arm,
+            slots=bench.slots,
+            expected=spec.expected or bench.expected,
+            rounds=spec.rounds or bench.rounds,
+            samples=spec.samples or self.rollouts.samples,
+            cap=bench.cap,
+            epsilon=(spec.epsilon or bench.epsilon) if calibrated else None,
+            noise_multiplier=spec.noise_multiplier,
+            delta=bench.delta if bench.delta is not None else float(Fraction(1, 10 * bench.slots)),
+            clipping_norm=spec.clipping_norm,
+            learning_rate=spec.learning_rate,
+            objective=spec.objective,
+            advantage=spec.advantage,
+            reward=bench.reward,
+            prompt=bench.prompt,
+        )
+
+    def scorers(self) -> tuple[str, ...]:
+        """Every scorer the study uses, as reward or endpoint, sorted."""
+        used = {bench.reward for bench in self.benchmarks.values()}
+        for evalset in self.evaluation_sets.values():
+            used |= {s for s in (evalset.scorers.strict, evalset.scorers.robust) if s}
+        return tuple(sorted(used))
+
+
+def _known(name: str, among: Any, where: str, kind: str) -> None:
+    if name not in among:
+        raise ValueError(f"{where}: no {kind} is named '{name}'; there are {', '.join(sorted(among))}")
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """Safe YAML in which a key that stands twice in one mapping is an error, never the last one wins."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"'{key}' stands twice; rename or remove one", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: str | Path) -> Any:
+    """Read a YAML file in which keys are unique.
+
+    Raises:
+        InputError: the file is missing, is not YAML, or repeats a key (with its line).
+    """
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return yaml.load(stream, Loader=_UniqueKeyLoader)  # noqa: S506 (a SafeLoader)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; save it as UTF-8") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"{path}:{line}: {error.problem}") from None
+
+
+def find_study(name_or_path: str, directory: str | Path = "config/studies") -> Path:
+    """The file of a study named in `directory`, or the path itself when it ends in .yaml.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    is_path = name_or_path.endswith((".yaml", ".yml"))
+    path = Path(name_or_path) if is_path else Path(directory) / f"{name_or_path}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in Path(directory).glob("*.yaml"))) or "none here"
+        raise InputError(
+            f"{path}: there is no such study; name one of: {known}, or give the path of a YAML file"
+        )
+    return path
+
+
+def resolve(path: Path) -> dict[str, Any]:
+    """The raw settings of a study file with `extends` applied: maps merged by key, lists replaced, one level.
+
+    Raises:
+        InputError: the file or the study it extends can't be read, or that study extends another.
+    """
+    raw = read_yaml(path)
+    if not isinstance(raw, dict):
+        raise InputError(f"{path}: a study is a mapping of settings; see config/studies/micro.yaml")
+    parent_name = raw.pop("extends", None)
+    if parent_name is None:
+        return raw
+    parent = read_yaml(find_study(str(parent_name), path.parent))
+    if not isinstance(parent, dict) or "extends" in parent:
+        raise InputError(
+            f"{path}: extends {parent_name}, which extends another study; extend that one directly"
+        )
+    return _merged(parent, raw)
+
+
+def _merged(parent: Any, child: Any) -> Any:
+    if not (isinstance(parent, dict) and isinstance(child, dict)):
+        return child
+    return {
+        key: _merged(parent[key], child[key])
+        if key in parent and key in child
+        else child.get(key, parent.get(key))
+        for key in {**parent, **child}
+    }
+
+
+def load_study(name_or_path: str | Path) -> Study:
+    """Load and validate a study by its name in config/studies or by the path of its YAML file.
+
+    Raises:
+        InputError: one line naming the file, the key, what is wrong and what to do.
+    """
+    path = find_study(str(name_or_path))
+    try:
+        return Study.model_validate(resolve(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: {_first_problem(error)}") from None
+
+
+def _first_problem(error: ValidationError) -> str:
+    problems = error.errors(include_url=False, include_input=False)
+    first = problems[0]
+    key = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = f"is not a setting{_suggestion(first['loc'])}"
+    elif first["type"] == "missing":
+        message = "is missing; add it"
+    more = f" ({len(problems) - 1} more after this one)" if len(problems) > 1 else ""
+    return f"{key}: {message}{more}" if key else f"{message}{more}"
+
+
+def _suggestion(location: tuple[int | str, ...]) -> str:
+    known = {field for model in Settings.__subclasses__() for field in model.model_fields}
+    close = difflib.get_close_matches(str(location[-1]), sorted(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else "; remove it"
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of a study file, for editors; a test keeps workflow/schemas/ equal to it."""
+    schema = Study.model_json_schema()
+    schema["properties"]["extends"] = {
+        "type": "string",
+        "description": "A study of the same folder to start from.",
+    }
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return schema
