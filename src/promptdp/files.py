@@ -46,7 +46,9 @@ def read_json(path: str | Path) -> Any:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}: not valid JSON; make it again with the rule that wrote it") from None
+        raise InputError(
+            f"{path}:{error.lineno}: not valid JSON; make it again with the rule that wrote it"
+        ) from None
 
 
 def canonical_json(value: Any) -> str:

@@ -99,8 +99,9 @@ class Optimizer(Settings):
 class Benchmark(Settings):
     """What a benchmark gives to training: its slots, its mechanism, its prompt and its reward.
 
-    `slots` is n, a public number chosen before counting records; `expected` is m = qn, the expected number of
-    records in a round; `rounds` is T; `cap` the longest completion in tokens; `delta` is 1/(10 n) when left out.
+    `slots` is n, a public number chosen before counting records; `expected` is m = qn, the expected number
+    of records in a round; `rounds` is T; `cap` is the longest completion in tokens; `delta` is 1/(10 n) when
+    left out.
     """
 
     source: Literal["arithmetic", "stories", "choices", "jsonl"]
@@ -376,7 +377,7 @@ def read_yaml(path: str | Path) -> Any:
     """
     try:
         with open(path, encoding="utf-8") as stream:
-            return yaml.load(stream, Loader=_UniqueKeyLoader)  # noqa: S506 (a SafeLoader)
+            return yaml.load(stream, Loader=_UniqueKeyLoader)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except UnicodeDecodeError:
