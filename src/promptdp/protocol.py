@@ -18,7 +18,7 @@ from promptdp.study import Name, Settings, read_yaml
 
 
 class Decision(Settings):
-    """One choice: what was decided, the files it freezes with their hashes, the rules that must come after it.
+    """One choice: what was decided, the files it freezes with their hashes, the rules that must follow it.
 
     A decision with a `scorer` gates only the jobs that use that scorer. A frozen file whose name ends in
     `.sha256` is a lock: every file it lists is frozen too.
@@ -115,7 +115,7 @@ def decide(name: str, protocol_path: str | Path, stamp: str | Path) -> None:
 
 
 def amend(name: str, protocol_path: str | Path, reason: str) -> None:
-    """Freeze a decision's files as they are now: new hashes in the protocol file, the reason in a log beside it.
+    """Freeze a decision's files as they are now: new hashes in the protocol file, the reason in a log beside.
 
     Raises:
         InputError: the decision is unknown, or a file it freezes is missing.
@@ -124,9 +124,7 @@ def amend(name: str, protocol_path: str | Path, reason: str) -> None:
     text = Path(protocol_path).read_text(encoding="utf-8")
     start = re.search(rf"^  {name}:$", text, re.MULTILINE)
     if start is None:
-        raise InputError(
-            f"{protocol_path}: write '  {name}:' on a line of its own, so that it can be amended"
-        )
+        raise InputError(f"{protocol_path}: write '  {name}:' on a line of its own")
     head, body = text[: start.end()], text[start.end() :]
     changed = {}
     for file, old in decision.freezes.items():

@@ -1,0 +1,428 @@
+"""The command line: one verb for every arrow of the road, files in and files out.
+
+Heavy modules are imported inside the verb that needs them, so that help and the light verbs start at once.
+"""
+
+import argparse
+import json
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from promptdp.errors import InputError, PromptDPError
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all errors of this program are."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"promptdp: error: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one verb and leave with its exit status: 0 done, 2 bad input, 3 refused for privacy, 1 our fault."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.verb(options)
+    except PromptDPError as error:
+        print(f"promptdp: error: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_status) from None
+    except BrokenPipeError:
+        raise SystemExit(1) from None
+    except Exception as error:
+        # A traceback quotes source lines, never values; the message of an exception may hold private text.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        print(f"promptdp: error: internal failure ({type(error).__name__} at {where})", file=sys.stderr)
+        if options.verbose:
+            print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+# --- the study -------------------------------------------------------------------------------------------
+
+
+def _study_show(options: argparse.Namespace) -> None:
+    from promptdp.study import find_study, load_study, resolve
+
+    load_study(options.study)
+    print(json.dumps(resolve(find_study(options.study)), indent=1, sort_keys=True))
+
+
+def _study_schema(options: argparse.Namespace) -> None:
+    from promptdp.files import write_json
+    from promptdp.study import json_schema
+
+    write_json(options.out, json_schema())
+
+
+# --- records, base, calibration --------------------------------------------------------------------------
+
+
+def _records(options: argparse.Namespace) -> None:
+    from promptdp.records.loaders import write_evaluation_records, write_training_records
+    from promptdp.study import load_study
+
+    study = load_study(options.study)
+    if options.benchmark:
+        write_training_records(study, options.benchmark, options.out)
+    else:
+        if options.split_out is None:
+            raise InputError("--split-out is missing: say where the public split file goes")
+        write_evaluation_records(study, options.evaluation_set, options.out, options.split_out)
+
+
+def _base(options: argparse.Namespace) -> None:
+    from promptdp.policy.publish import publish_base
+    from promptdp.study import load_study
+
+    publish_base(load_study(options.study), options.out, options.manifest, _print_line)
+
+
+def _calibrate(options: argparse.Namespace) -> None:
+    from promptdp.privacy.accounting import calibrate
+
+    _print_or_write(
+        calibrate(
+            slots=options.slots,
+            expected=options.expected,
+            rounds=options.rounds,
+            epsilon=options.epsilon,
+            delta=options.delta,
+            method=options.method,
+        ).as_json(),
+        options.out,
+    )
+
+
+def _account(options: argparse.Namespace) -> None:
+    from promptdp.privacy.accounting import account
+
+    _print_or_write(
+        account(
+            slots=options.slots,
+            expected=options.expected,
+            rounds=options.rounds,
+            noise_multiplier=options.sigma,
+            delta=options.delta,
+        ).as_json(),
+        options.out,
+    )
+
+
+def _compose(options: argparse.Namespace) -> None:
+    from promptdp.assurance.composition import compose_benchmark
+    from promptdp.study import load_study
+
+    _print_or_write(
+        compose_benchmark(load_study(options.study), options.benchmark, options.calibration), options.out
+    )
+
+
+# --- training and evaluation -----------------------------------------------------------------------------
+
+
+def _train(options: argparse.Namespace) -> None:
+    from promptdp.scoring.freeze import check_lock
+    from promptdp.study import load_study
+    from promptdp.training.run import train
+
+    study = load_study(options.study)
+    check_lock(study.run_settings(options.benchmark, options.arm).reward, options.lock)
+    train(
+        study,
+        options.benchmark,
+        options.arm,
+        options.seed,
+        records=options.records,
+        calibration=options.calibration,
+        base=options.base,
+        recovery=options.recovery,
+        register=options.register,
+        out_adapter=options.adapter,
+        out_manifest=options.manifest,
+        out_ledger=options.ledger,
+        progress=_print_line,
+    )
+
+
+def _predict(options: argparse.Namespace) -> None:
+    from promptdp.evaluation.predict import predict
+    from promptdp.study import load_study
+
+    predict(
+        load_study(options.study),
+        options.evaluation_set,
+        options.arm,
+        options.seed,
+        records=options.records,
+        base=options.base,
+        adapter=options.adapter,
+        out=options.out,
+        out_manifest=options.manifest,
+    )
+
+
+def _score(options: argparse.Namespace) -> None:
+    from promptdp.evaluation.rescore import score_lines
+
+    score_lines(options.rule, options.input, options.output)
+
+
+def _score_run(options: argparse.Namespace) -> None:
+    from promptdp.evaluation.rescore import rescore
+    from promptdp.scoring.freeze import check_lock
+
+    check_lock(options.rule, options.lock)
+    rescore(options.predictions, options.manifest, options.records, options.rule, options.out)
+
+
+def _scorers(options: argparse.Namespace) -> None:
+    from promptdp.scoring import RULES
+    from promptdp.scoring.freeze import lock_text
+
+    for rule in RULES:
+        print(rule)
+        print("".join(f"  {line}\n" for line in lock_text(rule).splitlines()), end="")
+
+
+def _freeze(options: argparse.Namespace) -> None:
+    from promptdp.scoring.freeze import write_lock
+
+    write_lock(options.scorer, options.out or Path("config/frozen") / f"{options.scorer}.sha256")
+
+
+# --- evidence --------------------------------------------------------------------------------------------
+
+
+def _contrast(options: argparse.Namespace) -> None:
+    from promptdp.files import read_json
+    from promptdp.statistics.contrast import contrast
+    from promptdp.statistics.scores import read_scores
+
+    family = read_json(options.family_p) if options.family_p else ()
+    result = contrast(
+        read_scores(options.scores),
+        read_scores(options.versus),
+        pairs=options.pairs,
+        family_p=family,
+        draws=options.draws,
+        seed=options.seed,
+    )
+    _print_or_write(result, options.out)
+
+
+def _contrast_run(options: argparse.Namespace) -> None:
+    from promptdp.reporting.evidence import write_study_contrast
+    from promptdp.study import load_study
+
+    write_study_contrast(
+        load_study(options.study),
+        options.evaluation_set,
+        options.scorer,
+        options.name,
+        options.scores,
+        options.out,
+    )
+
+
+def _table(options: argparse.Namespace) -> None:
+    from promptdp.reporting.tables import make_table, write_table
+    from promptdp.study import load_study
+
+    write_table(make_table(options.number, load_study(options.study), options.inputs), options.stem)
+
+
+def _figure(options: argparse.Namespace) -> None:
+    from promptdp.reporting.figures import make_figure
+    from promptdp.study import load_study
+
+    make_figure(options.number, load_study(options.study), options.inputs, options.stem)
+
+
+def _executions(options: argparse.Namespace) -> None:
+    from promptdp.reporting.executions import list_executions
+    from promptdp.study import load_study
+
+    list_executions(load_study(options.study), options.inputs, options.store, options.stem)
+
+
+def _decide(options: argparse.Namespace) -> None:
+    from promptdp.protocol import amend, decide
+
+    if options.amend is not None:
+        amend(options.decision, options.protocol, options.amend)
+    elif options.out is None:
+        raise InputError("--out is missing: say where the stamp goes, or amend with --amend REASON")
+    else:
+        decide(options.decision, options.protocol, options.out)
+
+
+# --- the parser ------------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    from promptdp import __version__
+
+    parser = _Parser(prog="promptdp", description=__doc__.splitlines()[0])
+    parser.add_argument("--version", action="version", version=f"promptdp {__version__}")
+    parser.add_argument("--verbose", action="store_true", help="show where an internal failure happened")
+    verbs = parser.add_subparsers(required=True, metavar="VERB", title="verbs")
+
+    def verb(name: str, run: Callable[[argparse.Namespace], None], summary: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(name, help=summary, description=summary)
+        sub.set_defaults(verb=run)
+        return sub
+
+    study = verbs.add_parser("study", help="show a study resolved, or write the JSON schema of studies")
+    study_verbs = study.add_subparsers(required=True, metavar="VERB")
+    show = study_verbs.add_parser("show", help="print a study with what it extends, as JSON")
+    show.add_argument("study", nargs="?", default="micro", help="a name in config/studies, or a YAML file")
+    show.set_defaults(verb=_study_show)
+    schema = study_verbs.add_parser("schema", help="write the JSON schema of study files")
+    schema.add_argument("--out", type=Path, required=True)
+    schema.set_defaults(verb=_study_schema)
+
+    sub = verb("records", _records, "write the training records of a benchmark, or an evaluation set")
+    _study_option(sub)
+    which = sub.add_mutually_exclusive_group(required=True)
+    which.add_argument("--benchmark", help="write this benchmark's private training records")
+    which.add_argument("--evaluation-set", help="write this set's public problems")
+    sub.add_argument("--out", type=Path, required=True)
+    sub.add_argument("--split-out", type=Path, help="public ids of an evaluation set")
+
+    sub = verb("base", _base, "make the public base model of a study")
+    _study_option(sub)
+    sub.add_argument("--out", type=Path, required=True, help="the model's folder")
+    sub.add_argument("--manifest", type=Path, required=True, help="hashes of the folder's files")
+
+    sub = verb("calibrate", _calibrate, "find the smallest noise multiplier that meets a privacy budget")
+    _mechanism_options(sub)
+    sub.add_argument("--epsilon", type=float, required=True)
+    sub.add_argument("--method", choices=("fast", "paper-bisection"), default="fast")
+
+    sub = verb("account", _account, "the privacy budget of a given noise multiplier")
+    _mechanism_options(sub)
+    sub.add_argument("--sigma", type=float, required=True, help="the noise multiplier")
+
+    sub = verb("compose", _compose, "the composed budget of all runs of a study on the same slots")
+    _study_option(sub)
+    sub.add_argument("--benchmark", required=True)
+    sub.add_argument("--calibration", type=Path, nargs="+", required=True)
+    sub.add_argument("--out", type=Path)
+
+    sub = verb("train", _train, "train one arm with one seed; resumes after an interruption")
+    _study_option(sub)
+    sub.add_argument("--benchmark", required=True)
+    sub.add_argument("--arm", required=True)
+    sub.add_argument("--seed", type=int, required=True)
+    sub.add_argument("--records", type=Path, required=True, help="private training records")
+    sub.add_argument("--calibration", type=Path, help="the mechanism of a private arm")
+    sub.add_argument("--base", type=Path, required=True, help="the public base's folder")
+    sub.add_argument("--lock", type=Path, required=True, help="the lock of the reward's scorer")
+    sub.add_argument("--recovery", type=Path, required=True, help="private recovery folder of the run")
+    sub.add_argument("--register", type=Path, required=True, help="the study's private register of runs")
+    sub.add_argument("--adapter", type=Path, required=True, help="out: the adapter's folder")
+    sub.add_argument("--manifest", type=Path, required=True, help="out: the run's public manifest")
+    sub.add_argument("--ledger", type=Path, required=True, help="out: a copy of the closed ledger")
+
+    sub = verb("predict", _predict, "one greedy completion for every problem of an evaluation set")
+    _study_option(sub)
+    sub.add_argument("--evaluation-set", required=True)
+    sub.add_argument("--arm", required=True)
+    sub.add_argument("--seed", type=int, required=True)
+    sub.add_argument("--records", type=Path, required=True)
+    sub.add_argument("--base", type=Path, required=True)
+    sub.add_argument("--adapter", type=Path, help="the arm's adapter; none for the base")
+    sub.add_argument("--out", type=Path, required=True)
+    sub.add_argument("--manifest", type=Path, required=True)
+
+    sub = verb("score", _score, "score responses against gold answers, line by line")
+    sub.add_argument("rule")
+    sub.add_argument("--input", type=Path, required=True, help="JSON lines: id, gold, response, [capped]")
+    sub.add_argument("--output", type=Path, required=True)
+
+    sub = verb("score-run", _score_run, "score the saved predictions of one run")
+    sub.add_argument("rule")
+    sub.add_argument("--predictions", type=Path, required=True)
+    sub.add_argument("--manifest", type=Path, required=True)
+    sub.add_argument("--records", type=Path, required=True)
+    sub.add_argument("--lock", type=Path, required=True, help="the rule's lock")
+    sub.add_argument("--out", type=Path, required=True)
+
+    verb("scorers", _scorers, "list the scorers with the files their verdicts depend on")
+
+    sub = verb("freeze", _freeze, "write the lock of a scorer")
+    sub.add_argument("scorer")
+    sub.add_argument("--out", type=Path, help="default: config/frozen/SCORER.sha256")
+
+    sub = verb("contrast", _contrast, "the paired difference between two arms, from their scores")
+    sub.add_argument("--scores", type=Path, nargs="+", required=True, help="the first arm, a file per seed")
+    sub.add_argument("--versus", type=Path, nargs="+", required=True, help="the second arm")
+    sub.add_argument("--pairs", choices=("paired", "pooled"), default="paired")
+    sub.add_argument("--family-p", type=Path, help="JSON list of the other p-values of Holm's family")
+    sub.add_argument("--draws", type=int, help="also print the paper's Monte Carlo with so many draws")
+    sub.add_argument("--seed", type=int, help="seed of those draws")
+    sub.add_argument("--json", action="store_true", help="print JSON (the only format)")
+    sub.add_argument("--out", type=Path)
+
+    sub = verb("contrast-run", _contrast_run, "one contrast of a study, with Holm's family as it says")
+    _study_option(sub)
+    sub.add_argument("--evaluation-set", required=True)
+    sub.add_argument("--scorer", required=True)
+    sub.add_argument("--name", required=True, help="ARM-VERSUS")
+    sub.add_argument("--scores", type=Path, nargs="+", required=True, help="the scores of all arms involved")
+    sub.add_argument("--out", type=Path, required=True)
+
+    for name, run in (("table", _table), ("figure", _figure)):
+        sub = verb(name, run, f"make one {name} of a study")
+        sub.add_argument("number", type=int)
+        _study_option(sub)
+        sub.add_argument("--inputs", type=Path, nargs="+", required=True)
+        sub.add_argument("--stem", type=Path, required=True, help="output path without its ending")
+
+    sub = verb("executions", _executions, "list the complete executions of a study with their contrasts")
+    _study_option(sub)
+    sub.add_argument("--inputs", type=Path, nargs="+", required=True)
+    sub.add_argument("--store", type=Path, required=True, help="the folder that keeps every execution")
+    sub.add_argument("--stem", type=Path, required=True)
+
+    sub = verb("decide", _decide, "stamp a decision of the protocol, or record an amendment")
+    sub.add_argument("decision")
+    sub.add_argument("--protocol", type=Path, required=True)
+    sub.add_argument("--out", type=Path, help="the stamp")
+    sub.add_argument("--amend", metavar="REASON", help="freeze the decision's files as they are now")
+    return parser
+
+
+def _study_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--study", default="micro", help="a name in config/studies, or a YAML file")
+
+
+def _mechanism_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--slots", type=int, required=True, help="n, the public number of slots")
+    parser.add_argument("--expected", type=int, required=True, help="m = qn, expected records in a round")
+    parser.add_argument("--rounds", type=int, required=True, help="T")
+    parser.add_argument("--delta", type=float, help="default: 1/(10 n)")
+    parser.add_argument("--json", action="store_true", help="print JSON (the only format)")
+    parser.add_argument("--out", type=Path, help="write the JSON here instead of printing it")
+
+
+def _print_line(line: str) -> None:
+    print(line, flush=True)
+
+
+def _print_or_write(result: dict[str, Any], out: Path | None) -> None:
+    from promptdp.files import write_json
+
+    if out is None:
+        print(json.dumps(result, indent=1, sort_keys=True, allow_nan=False))
+    else:
+        write_json(out, result)
+
+
+if __name__ == "__main__":
+    main()
