@@ -1,0 +1,1 @@
+"""Paired contrasts between two arms, exact on the lattice of possible differences (section VII-E)."""
