@@ -23,7 +23,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb and leave with its exit status: 0 done, 2 bad input, 3 refused for privacy, 1 our fault."""
+    """Run one verb and leave with its exit status: 0 done, 2 bad input, 3 refused, 1 our fault."""
     options = _parser().parse_args(arguments)
     try:
         options.verb(options)
