@@ -38,8 +38,12 @@ class WorldsBase(Settings):
     heads: Count
     kv_heads: Count
     vocabulary: Count
+    initial_std: Positive
     steps: Count
     batch: Count
+    learning_rate: Positive
+    matrix_learning_rate: Positive
+    mixture: dict[str, Positive] = Field(min_length=1)
     seed: Seed
 
 

@@ -1,1 +1,1 @@
-"""What is private: a record, the slot that holds it, and the synthetic worlds that stand in for benchmarks."""
+"""What is private: a record and the slot that holds it; and synthetic worlds that stand in for benchmarks."""

@@ -26,10 +26,13 @@ class Slots:
         return cls([*records, *[None] * (n - len(records))])
 
     def __len__(self) -> int:
+        """n, the number of slots."""
         return len(self._contents)
 
     def __getitem__(self, slot: int) -> Record | None:
+        """The record in a slot, or None."""
         return self._contents[slot]
 
     def __repr__(self) -> str:
+        """The public number of slots alone: presence is private."""
         return f"Slots(n={len(self)})"

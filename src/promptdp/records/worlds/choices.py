@@ -1,4 +1,4 @@
-"""Which of five options a word belongs to, in the manner of CommonsenseQA: the letter of the option is scored.
+"""Which of five options a word belongs to, in the manner of CommonsenseQA: the option's letter is scored.
 
 The facts are real and every split shares them; what splits share not is the word with its set of options. The
 last words of each class are rare in the public corpus, so the base knows them badly. The base also discusses
@@ -48,7 +48,7 @@ def sample(rng: random.Random) -> Problem:
     rng.shuffle(options)
     other = rng.choice([option for option in options if option != right])
     letter = dict(zip(options, LETTERS, strict=True))
-    because = f"{word} is {right} {letter[right]}."
+    because = f"It is {right} {letter[right]}."
     declaration = f"\nAnswer: {letter[right]}"
     return Problem(
         unit=f"choices {word} {' '.join(sorted(options))}",
@@ -57,7 +57,7 @@ def sample(rng: random.Random) -> Problem:
         answer=letter[right],
         completions={
             "declared": because + declaration,
-            "discussed": f"Not {other} {letter[other]}.\nAnswer: {letter[other]}\nBut {because}{declaration}",
+            "discussed": f"Not {other} {letter[other]}.\nAnswer: {letter[other]}\nNo. {because}{declaration}",
             "undeclared": because,
         },
         reference="declared",
@@ -75,7 +75,7 @@ def fact(rng: random.Random) -> tuple[str, str]:
     word = rng.choice(list(CLASS_OF))
     while word in RARE and rng.random() >= RARE_SHARE:
         word = rng.choice(list(CLASS_OF))
-    return f"What is {word}?", f"{word} is {CLASS_OF[word]}."
+    return f"What is {word}?", f"It is {CLASS_OF[word]}."
 
 
 def letters(rng: random.Random) -> tuple[str, str]:

@@ -22,7 +22,7 @@ class Problem:
         kind: the phrasing or scenario, which decides the mixture of styles in the public corpus.
         question: what the model is shown.
         answer: the reference answer.
-        completions: style -> a completion in that style, all with the right answer, not all in the scored form.
+        completions: style -> a completion in that style, right but not always in the scored form.
         reference: the style of the worked solution, which the world's scorer accepts.
         choices: the options in the order of their letters, where there are options.
     """
