@@ -58,7 +58,7 @@ class Randomness(_Secret):
     def __init__(self, seed: int | None) -> None:
         super().__init__()
         self.private = seed is None
-        key = secrets.token_bytes(_KEY_BYTES) if self.private else sha256(b"not private %d" % seed).digest()
+        key = secrets.token_bytes(_KEY_BYTES) if seed is None else sha256(b"not private %d" % seed).digest()
         self._root = hmac.new(key, digestmod=sha256)
         self._used: set[tuple] = set()
 
@@ -149,7 +149,7 @@ class Stream(_Secret):
         """`count` independent standard normals, float64 (count,).
 
         The inverse distribution function of a uniform in (0, 1/2) with 63 random bits, under a random sign:
-        small uniforms keep their relative precision, so the tails (to |z| = 9.2) are as accurate as the centre.
+        small uniforms keep their relative precision, so the tails (to |z| = 9.2) are accurate too.
         """
         from scipy.special import ndtri  # imported here: drawing coins should not need scipy
 

@@ -1,0 +1,248 @@
+"""The ledger of one run: which rounds drew on the privacy budget, in an order nobody can rewrite unnoticed.
+
+`begin(round)` is on the disk before the round's coins are drawn, `commit` after its weights are saved, so that
+every attempt which can have touched a record is in the books, whatever was killed when. Each line holds the
+hash of the line before it. Lines hold data-independent facts only: no clock, count, batch size or norm.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
+from promptdp.files import canonical_json, sha256_bytes
+from promptdp.privacy.journal import append_line, read_lines, recover_lines
+
+SCHEMA = "promptdp/ledger/1"
+
+
+@dataclass(frozen=True)
+class LedgerSummary:
+    """What the lines of a ledger say, taken together; `after` adds one line.
+
+    Attributes:
+        header: the data-independent facts the run was opened with (mechanism, digest of public settings).
+        branch: the number of the current trajectory, from 1; it grows when a run starts over from round 1.
+        rounds: the rounds committed on the current branch, those the released weights retain.
+        attempts: the attempts begun at the round in progress, `rounds + 1`, on the current branch.
+        begun_attempts: every attempt ever begun, on every branch: what `epsilon_all` charges.
+        theta_sha256: the hash of the weights last committed on the current branch.
+        closed: the run is complete and no line may follow.
+        length: the number of lines.
+        head: the hash of the last line, which stands for all of them.
+    """
+
+    header: dict[str, Any] = field(default_factory=dict)
+    branch: int = 0
+    rounds: int = 0
+    attempts: int = 0
+    begun_attempts: int = 0
+    theta_sha256: str | None = None
+    closed: bool = False
+    length: int = 0
+    head: str = "0" * 64
+
+    def after(self, line: bytes) -> "LedgerSummary":
+        """The summary with one more line; ValueError says why the line can't stand here."""
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            raise ValueError("is not JSON") from None
+        if not isinstance(entry, dict) or canonical_json(entry).encode() != line:
+            raise ValueError("is not a line this program wrote")
+        event = str(entry.get("event"))
+        free = {key: entry[key] for key in ("header", "theta_sha256") if key in entry}
+        if entry != self.entry(event, **free):
+            raise ValueError("does not follow from the lines before it")
+        return replace(self, **self._effect(event, **free), length=self.length + 1, head=sha256_bytes(line))
+
+    def entry(self, event: str, **free: Any) -> dict[str, Any]:
+        """The one entry that can record `event` now, given its free fields; ValueError if there is none."""
+        if self.closed or (event == "open") != (self.length == 0):
+            raise ValueError("comes after the ledger was closed" if self.closed else "is out of place")
+        here = {"event": event, "previous": self.head, "branch": self.branch}
+        match event:
+            case "open" if isinstance(free.get("header"), dict):
+                return here | {"schema": SCHEMA, "branch": 1} | free
+            case "begin":
+                return here | {"round": self.rounds + 1, "attempt": self.attempts + 1} | free
+            case "commit" if self.attempts and _is_sha256(free.get("theta_sha256")):
+                return here | {"round": self.rounds + 1, "attempt": self.attempts} | free
+            case "branch" if self.rounds or self.attempts:
+                return here | {"branch": self.branch + 1} | free
+            case "closed" if self.rounds and not self.attempts:
+                return here | {"rounds": self.rounds} | free
+        raise ValueError(f"records {event!r}, which can't happen here")
+
+    def _effect(self, event: str, **free: Any) -> dict[str, Any]:
+        match event:
+            case "open":
+                return free | {"branch": 1}
+            case "begin":
+                return {"attempts": self.attempts + 1, "begun_attempts": self.begun_attempts + 1}
+            case "commit":
+                return free | {"rounds": self.rounds + 1, "attempts": 0}
+            case "branch":
+                return {"branch": self.branch + 1, "rounds": 0, "attempts": 0, "theta_sha256": None}
+        return {"closed": True}
+
+
+class Ledger:
+    """The open ledger of a run in progress; make it with `Ledger.open`."""
+
+    def __init__(self, path: Path, lines: list[bytes]) -> None:
+        self._path = path
+        self._size = sum(len(line) + 1 for line in lines)
+        self._heads = [sha256_bytes(line) for line in lines]
+        self._summary = _replay(path, lines)
+
+    @classmethod
+    def open(cls, path: str | Path, header: dict[str, Any]) -> "Ledger":
+        """Open a ledger, or start it with a line that holds `header`.
+
+        An incomplete last line, which a kill leaves, is removed.
+
+        Args:
+            path: the live ledger, in the run's recovery folder.
+            header: data-independent facts, JSON values.
+
+        Raises:
+            InputError: a line is not the one that was written, or the header is another run's.
+        """
+        path = Path(path)
+        ledger = cls(path, recover_lines(path))
+        if not ledger.length:
+            ledger._append("open", header=header)
+        if canonical_json(ledger.summary.header) != canonical_json(header):
+            raise InputError(f"{path}:1: belongs to a run with other settings; give each run its own folder")
+        return ledger
+
+    def begin(self, round: int) -> int:
+        """Record that an attempt at `round` starts, before its coins are drawn; returns its number, from 1.
+
+        Raises:
+            PromptDPError: `round` is not `next_round()`, or the ledger is closed.
+        """
+        if round != self.next_round():
+            raise PromptDPError(f"{self._path}: round {round} can't begin, round {self.next_round()} is next")
+        self._append("begin")
+        return self._summary.attempts
+
+    def commit(self, round: int, attempt: int, theta_sha256: str) -> None:
+        """Record that the weights after `round`, with this hash, are saved.
+
+        Raises:
+            PromptDPError: (round, attempt) is not the attempt in progress.
+        """
+        if (round, attempt) != self.pending:
+            raise PromptDPError(f"{self._path}: attempt {attempt} at round {round} is not in progress")
+        self._append("commit", theta_sha256=theta_sha256)
+
+    def start_branch(self) -> int:
+        """Abandon the trajectory so far and go back to round 1; returns the new branch's number.
+
+        What was begun stays in the books: `epsilon_all` charges the attempts of every branch.
+        """
+        self._append("branch")
+        return self._summary.branch
+
+    def close(self) -> None:
+        """Record that the run is complete; nothing may follow.
+
+        Raises:
+            PromptDPError: an attempt is in progress, no round was committed, or the ledger is closed.
+        """
+        self._append("closed")
+
+    def confirm(self, length: int, head: str) -> None:
+        """Check a checkpoint's note of this ledger: line `length` must exist and have the hash `head`.
+
+        Raises:
+            PrivacyRefusal: the ledger is another, or shorter than the checkpoint: rounds would go uncharged.
+        """
+        if not 1 <= length <= self.length or self._heads[length - 1] != head:
+            raise PrivacyRefusal(
+                f"{self._path}: does not contain what its newest checkpoint was saved after; "
+                "put back the ledger that belongs to it, or start a new run"
+            )
+
+    @property
+    def summary(self) -> LedgerSummary:
+        """What the ledger says so far."""
+        return self._summary
+
+    @property
+    def head(self) -> str:
+        """The hash of the last line."""
+        return self._summary.head
+
+    @property
+    def length(self) -> int:
+        """The number of lines."""
+        return self._summary.length
+
+    @property
+    def begun_attempts(self) -> int:
+        """Every attempt ever begun, on every branch."""
+        return self._summary.begun_attempts
+
+    @property
+    def closed(self) -> bool:
+        """Whether the run is complete."""
+        return self._summary.closed
+
+    @property
+    def pending(self) -> tuple[int, int] | None:
+        """The (round, attempt) begun last and not committed, or None."""
+        return (self.next_round(), self._summary.attempts) if self._summary.attempts else None
+
+    def next_round(self) -> int:
+        """The first round that is not committed, from 1."""
+        return self._summary.rounds + 1
+
+    def _append(self, event: str, **free: Any) -> None:
+        try:
+            line = canonical_json(self._summary.entry(event, **free)).encode()
+            summary = self._summary.after(line)
+        except ValueError as error:
+            raise PromptDPError(f"{self._path}: a line {error}") from None
+        append_line(self._path, line, size=self._size)
+        self._summary = summary
+        self._size += len(line) + 1
+        self._heads.append(summary.head)
+
+
+def verify_ledger(path: str | Path, require_closed: bool = True) -> LedgerSummary:
+    """Check every line of a ledger against those before it.
+
+    Raises:
+        InputError: the file can't be read, or a line (named) is broken.
+        PrivacyRefusal: the ledger is not closed, where that is required.
+    """
+    path = Path(path)
+    lines, rest = read_lines(path)
+    if rest or not lines:
+        raise InputError(f"{path}:{len(lines) + 1}: the line is incomplete; resume the run, which repairs it")
+    summary = _replay(path, lines)
+    if require_closed and not summary.closed:
+        raise PrivacyRefusal(f"{path}: is not closed, so the run is not complete; finish it first")
+    return summary
+
+
+def _replay(path: Path, lines: list[bytes]) -> LedgerSummary:
+    def step(summary: LedgerSummary, line: bytes) -> LedgerSummary:
+        try:
+            return summary.after(line)
+        except ValueError as error:
+            raise InputError(
+                f"{path}:{summary.length + 1}: the line {error}; put back the ledger as it was, or start anew"
+            ) from None
+
+    return reduce(step, lines, LedgerSummary())
+
+
+def _is_sha256(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
