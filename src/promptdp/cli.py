@@ -247,7 +247,7 @@ def _executions(options: argparse.Namespace) -> None:
     from promptdp.reporting.executions import list_executions
     from promptdp.study import load_study
 
-    list_executions(load_study(options.study), options.inputs, options.store, options.stem)
+    list_executions(load_study(options.study), options.inputs, options.stores, options.stem)
 
 
 def _decide(options: argparse.Namespace) -> None:
@@ -387,7 +387,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = verb("executions", _executions, "list the complete executions of a study with their contrasts")
     _study_option(sub)
     sub.add_argument("--inputs", type=Path, nargs="+", required=True)
-    sub.add_argument("--store", type=Path, required=True, help="the folder that keeps every execution")
+    sub.add_argument("--stores", type=Path, nargs="+", required=True, help="folders of kept executions")
     sub.add_argument("--stem", type=Path, required=True)
 
     sub = verb("decide", _decide, "stamp a decision of the protocol, or record an amendment")

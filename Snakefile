@@ -1,0 +1,33 @@
+# The whole workflow at a glance. One study per invocation, chosen by `study` in config/config.yaml or by
+# `--config study=NAME`; everything it makes stands in results/NAME, what may not be seen in private/NAME.
+#
+#   snakemake --cores all tables                            every table of the study
+#   snakemake --cores all figures                           every figure
+#   snakemake --cores 1 results/micro/figures/fig2.pdf      one figure
+#   snakemake --cores all tables --config source=recorded   the recorded run's tables, without training
+
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config/config.yaml"
+
+
+# The road, in its order.
+include: "workflow/rules/common.smk"
+include: "workflow/rules/protocol.smk"
+include: "workflow/rules/records.smk"
+include: "workflow/rules/base.smk"
+include: "workflow/rules/calibrate.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/evidence.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.tables.input,
+        rules.figures.input,

@@ -1,0 +1,84 @@
+"""Every complete execution of a study with its contrasts: the first is the reported one, none is dropped."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from promptdp.files import canonical_json, read_json, sha256_bytes, write_json, write_text
+from promptdp.study import Study
+
+COLUMNS = (
+    "execution",
+    "id",
+    "evaluation set",
+    "scorer",
+    "contrast",
+    "difference (pp)",
+    "95% interval",
+    "seeds",
+)
+
+
+def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path], stem: Path) -> None:
+    """Keep this execution's contrasts in the last store if they are new, and list what all stores hold.
+
+    An execution is told from another by the hashes of its adapters, which are fresh whenever it is trained.
+
+    Args:
+        study: the study.
+        inputs: the run manifests and contrasts of this execution.
+        stores: folders of kept executions, the recorded one first; a folder may not exist yet.
+        stem: output path without its ending; .csv and .md are written.
+    """
+    files = [read_json(path) for path in inputs]
+    adapters = sorted(file["adapter_sha256"] for file in files if file["schema"] == "promptdp/run/1")
+    identity = sha256_bytes(canonical_json([study.name, adapters]).encode())[:12]
+    kept = [entry for store in stores for entry in _entries(store)]
+    if identity not in [entry["id"] for entry in kept]:
+        contrasts = [_summary(file) for file in files if file["schema"] == "promptdp/contrast/1"]
+        entry = {
+            "schema": "promptdp/execution/1",
+            "number": len(kept) + 1,
+            "id": identity,
+            "study": study.name,
+            "contrasts": contrasts,
+        }
+        write_json(stores[-1] / f"{entry['number']:03d}-{identity}.json", entry)
+        kept.append(entry)
+    rows = [_row(entry, contrast) for entry in kept for contrast in entry["contrasts"]]
+    _write(rows, stem)
+
+
+def _entries(store: Path) -> list[dict[str, Any]]:
+    return [read_json(path) for path in sorted(store.glob("*.json"))]
+
+
+def _summary(contrast: dict[str, Any]) -> dict[str, Any]:
+    keys = ("evaluation_set", "scorer", "name", "difference_pp", "ci95_pp", "per_seed_pp")
+    return {key: contrast[key] for key in keys}
+
+
+def _row(entry: dict[str, Any], contrast: dict[str, Any]) -> list[str]:
+    low, high = contrast["ci95_pp"]
+    return [
+        f"{entry['number']}{' (reported)' if entry['number'] == 1 else ''}",
+        entry["id"],
+        contrast["evaluation_set"],
+        contrast["scorer"],
+        contrast["name"],
+        f"{contrast['difference_pp']:+.2f}",
+        f"[{low:.2f}, {high:.2f}]",
+        " / ".join(f"{value:+.2f}" for value in contrast["per_seed_pp"]),
+    ]
+
+
+def _write(rows: list[list[str]], stem: Path) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(rows)
+    write_text(stem.with_suffix(".csv"), text.getvalue())
+    lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
+    write_text(stem.with_suffix(".md"), "".join(f"| {' | '.join(line)} |\n" for line in lines))

@@ -1,0 +1,16 @@
+# The public base: trained on the worlds' public corpus, or a checkpoint made ready.
+rule public_base:
+    output:
+        model=f"{RESULTS}/base/model.safetensors",
+        manifest=f"{RESULTS}/base.json",
+    params:
+        study=STUDY_FILE,
+        folder=f"{RESULTS}/base",
+        settings=STUDY.base.model_dump_json(),
+        code=code_digest("promptdp.policy.publish"),
+    log:
+        f"{RESULTS}/logs/public_base.log",
+    message:
+        "Making the public base of study {params.study}"
+    shell:
+        "promptdp base --study {params.study} --out {params.folder} --manifest {output.manifest} 2> {log}"

@@ -1,0 +1,29 @@
+# The noise multiplier of every mechanism of the study, and what all runs on the same slots cost together.
+
+
+rule calibrate:
+    output:
+        f"{RESULTS}/calibration/{{mechanism}}.json",
+    params:
+        verb=mechanism_verb,
+        code=code_digest("promptdp.privacy.accounting"),
+    log:
+        f"{RESULTS}/logs/calibrate/{{mechanism}}.log",
+    shell:
+        "promptdp {params.verb} --out {output} 2> {log}"
+
+
+rule compose:
+    input:
+        benchmark_calibrations,
+    output:
+        f"{RESULTS}/calibration/composed-{{benchmark}}.json",
+    params:
+        study=STUDY_FILE,
+        runs=composition_params,
+        code=code_digest("promptdp.assurance.composition"),
+    log:
+        f"{RESULTS}/logs/compose/{{benchmark}}.log",
+    shell:
+        "promptdp compose --study {params.study} --benchmark {wildcards.benchmark}"
+        " --calibration {input} --out {output} 2> {log}"

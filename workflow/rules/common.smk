@@ -1,0 +1,288 @@
+# Every function of the workflow. Rules stand in the other files.
+
+import json
+import sys
+from pathlib import Path
+
+from promptdp.closure import code_digest
+from promptdp.errors import InputError
+from promptdp.protocol import load_protocol
+from promptdp.study import find_study, load_study
+
+ROOT = Path(str(workflow.current_basedir)).parent.parent
+
+
+def repo(path):
+    """A file of this repository: relative to the working folder where that is possible, so that a moved
+    checkout reruns nothing; absolute where another workflow imports this one."""
+    absolute = ROOT / path
+    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
+
+
+def leave(message):
+    """One line about a bad configuration, exit status 2, before any job starts."""
+    print(f"promptdp: error: {message}", file=sys.stderr, flush=True)
+    raise SystemExit(2)
+
+
+try:
+    STUDY_FILE = str(find_study(str(config["study"]), repo("config/studies")))
+    STUDY = load_study(STUDY_FILE)
+    PROTOCOL_FILE = repo(STUDY.protocol) if STUDY.protocol else None
+    PROTOCOL = load_protocol(PROTOCOL_FILE) if PROTOCOL_FILE else None
+    if config["source"] not in ("trained", "recorded"):
+        leave("config/config.yaml: source is 'trained' or 'recorded'")
+except InputError as error:
+    leave(error)
+except KeyError as error:
+    leave(f"config/config.yaml: {error.args[0]} is missing; add it")
+
+RECORDED = config["source"] == "recorded"
+RESULTS = f"results/{STUDY.name}"
+PRIVATE = f"private/{STUDY.name}"
+# Where the public products of training are read from: this machine's, or those of the recorded run.
+MADE = repo(f"resources/recorded/{STUDY.name}") if RECORDED else RESULTS
+
+RUNS = STUDY.runs()
+SETTINGS = {(benchmark, arm): STUDY.run_settings(benchmark, arm) for benchmark, arm, _ in RUNS}
+MECHANISMS = {settings.mechanism_name: settings for settings in SETTINGS.values() if settings.private}
+
+
+wildcard_constraints:
+    benchmark="|".join(STUDY.benchmarks),
+    evalset="|".join(STUDY.evaluation_sets),
+    arm="|".join(STUDY.arms),
+    scorer="|".join(STUDY.scorers()),
+    mechanism="|".join(MECHANISMS) or "none",
+    decision="|".join(PROTOCOL.decisions) if PROTOCOL else "none",
+    contrast="|".join(contrast.name for contrast in STUDY.contrasts) or "none",
+    seed=r"\d+",
+    number=r"\d+",
+
+
+# --- the protocol's gates: plain inputs, in the order the protocol gives ---
+
+
+def stamps(rule, scorer=None):
+    """The stamps that must exist before a job of `rule` (and of a scorer) runs."""
+    names = PROTOCOL.gates(rule, scorer) if PROTOCOL else []
+    return [f"{RESULTS}/protocol/{name}.json" for name in names]
+
+
+def decision_files(wildcards):
+    """The files a decision freezes."""
+    return [repo(file) for file in PROTOCOL.decisions[wildcards.decision].freezes]
+
+
+def decision_params(wildcards):
+    """What a decision says: its stamp is made again when this changes."""
+    return PROTOCOL.decisions[wildcards.decision].model_dump_json()
+
+
+def train_gates(wildcards):
+    return stamps("train", SETTINGS[wildcards.benchmark, wildcards.arm].reward)
+
+
+def score_gates(wildcards):
+    return stamps("score", wildcards.scorer)
+
+
+# --- records, base, calibration ---
+
+
+def benchmark_source(wildcards):
+    """The file a benchmark's records come from; none for the synthetic worlds."""
+    return STUDY.benchmarks[wildcards.benchmark].path or []
+
+
+def evalset_source(wildcards):
+    return STUDY.evaluation_sets[wildcards.evalset].path or []
+
+
+def records_params(wildcards):
+    """Everything that a benchmark's training records depend on."""
+    benchmark = STUDY.benchmarks[wildcards.benchmark]
+    return benchmark.model_dump_json(include={"source", "slots", "seed"})
+
+
+def evalset_params(wildcards):
+    evalset = STUDY.evaluation_sets[wildcards.evalset]
+    benchmark = STUDY.benchmarks[evalset.benchmark]
+    return evalset.model_dump_json(include={"split", "problems"}) + benchmark.model_dump_json(include={"source", "seed"})
+
+
+def mechanism(wildcards):
+    """The settings of one calibrated mechanism."""
+    return MECHANISMS[wildcards.mechanism]
+
+
+def mechanism_verb(wildcards):
+    """How a mechanism is accounted: its noise is found for a budget, or its budget for a given noise."""
+    settings = mechanism(wildcards)
+    budget = (
+        f"calibrate --epsilon {settings.epsilon!r}"
+        if settings.noise_multiplier is None
+        else f"account --sigma {settings.noise_multiplier!r}"
+    )
+    return (
+        f"{budget} --slots {settings.slots} --expected {settings.expected} "
+        f"--rounds {settings.rounds} --delta {settings.delta!r}"
+    )
+
+
+def benchmark_calibrations(wildcards):
+    """The calibrations of all private runs on a benchmark's slots."""
+    names = {s.mechanism_name for (benchmark, _), s in SETTINGS.items() if benchmark == wildcards.benchmark and s.private}
+    return [f"{MADE}/calibration/{name}.json" for name in sorted(names)]
+
+
+def composition_params(wildcards):
+    """The private runs on a benchmark's slots."""
+    return [f"{arm}/seed{seed}" for benchmark, arm, seed in RUNS if benchmark == wildcards.benchmark and STUDY.arms[arm].private]
+
+
+# --- training and evaluation ---
+
+
+def run_calibration(wildcards):
+    """A private arm's calibration; a non-private arm has none."""
+    settings = SETTINGS[wildcards.benchmark, wildcards.arm]
+    return f"{RESULTS}/calibration/{settings.mechanism_name}.json" if settings.private else []
+
+
+def run_calibration_option(wildcards):
+    path = run_calibration(wildcards)
+    return f"--calibration {path}" if path else ""
+
+
+def run_lock(wildcards):
+    """The lock of the scorer that gives a run its reward."""
+    return repo(f"config/frozen/{SETTINGS[wildcards.benchmark, wildcards.arm].reward}.sha256")
+
+
+def run_params(wildcards):
+    """Everything public that a run depends on, besides its input files."""
+    settings = SETTINGS[wildcards.benchmark, wildcards.arm]
+    shared = STUDY.model_dump(
+        mode="json",
+        include={"records", "randomness", "isolation", "engine", "dtype", "lora", "rollouts", "optimizer"},
+    )
+    return json.dumps({"settings": settings.model_dump(mode="json"), "study": shared}, sort_keys=True)
+
+
+def run_position(wildcards):
+    """Which of the study's runs this is, for whoever watches."""
+    run = (wildcards.benchmark, wildcards.arm, int(wildcards.seed))
+    return f"{RUNS.index(run) + 1} of {len(RUNS)}"
+
+
+def adapter(wildcards):
+    """The adapter an arm answers with; none for the base."""
+    if not STUDY.arms[wildcards.arm].trained:
+        return []
+    benchmark = STUDY.evaluation_sets[wildcards.evalset].benchmark
+    run = f"{RESULTS}/runs/{benchmark}/{wildcards.arm}/seed{wildcards.seed}"
+    return f"{run}/adapter/adapter_model.safetensors"
+
+
+def adapter_option(wildcards):
+    path = adapter(wildcards)
+    return f"--adapter {Path(path).parent}" if path else ""
+
+
+def evalset_cap(wildcards):
+    """The settings of an evaluation set that its predictions depend on."""
+    evalset = STUDY.evaluation_sets[wildcards.evalset]
+    return f"cap={evalset.cap} prompt={STUDY.benchmarks[evalset.benchmark].prompt} dtype={STUDY.dtype}"
+
+
+# --- evidence ---
+
+
+def scorers_of(evalset):
+    scorers = STUDY.evaluation_sets[evalset].scorers
+    return [scorer for scorer in (scorers.strict, scorers.robust) if scorer]
+
+
+def scores_of(evalset, scorer, arms):
+    return [
+        f"{MADE}/scores/{evalset}/{scorer}/{arm}/seed{seed}.parquet"
+        for arm, seed in STUDY.evaluations(evalset)
+        if arm in arms
+    ]
+
+
+def family_of(evalset, name):
+    """The contrasts that share the Holm family of one, itself included."""
+    contrasts = STUDY.evaluated_contrasts(evalset)
+    family = next(contrast.family for contrast in contrasts if contrast.name == name)
+    return [contrast for contrast in contrasts if contrast.family == family]
+
+
+def contrast_scores(wildcards):
+    """The scores of every arm in a contrast's Holm family."""
+    family = family_of(wildcards.evalset, wildcards.contrast)
+    return scores_of(wildcards.evalset, wildcards.scorer, {end for c in family for end in (c.arm, c.versus)})
+
+
+def contrast_params(wildcards):
+    return [contrast.model_dump_json() for contrast in family_of(wildcards.evalset, wildcards.contrast)]
+
+
+def all_scores():
+    return [
+        path
+        for evalset in STUDY.evaluation_sets
+        for scorer in scorers_of(evalset)
+        for path in scores_of(evalset, scorer, STUDY.arms)
+    ]
+
+
+def all_contrasts():
+    return [
+        f"{RESULTS}/contrasts/{evalset}/{scorer}/{contrast.name}.json"
+        for evalset in STUDY.evaluation_sets
+        for scorer in scorers_of(evalset)
+        for contrast in STUDY.evaluated_contrasts(evalset)
+    ]
+
+
+def all_calibrations():
+    return [f"{MADE}/calibration/{name}.json" for name in sorted(MECHANISMS)]
+
+
+def all_compositions():
+    return [f"{MADE}/calibration/composed-{benchmark}.json" for benchmark in STUDY.benchmarks]
+
+
+EXECUTIONS = [repo(f"resources/recorded/{STUDY.name}/executions"), f"{RESULTS}/executions"]
+
+
+def all_runs():
+    return [f"{MADE}/runs/{benchmark}/{arm}/seed{seed}/run.json" for benchmark, arm, seed in RUNS]
+
+
+TABLE_INPUTS = {
+    1: all_calibrations,
+    2: all_contrasts,
+    3: lambda: all_scores() + all_contrasts(),
+    4: lambda: all_scores() + all_contrasts(),
+    5: lambda: all_scores() + all_contrasts(),
+    6: lambda: all_calibrations() + all_compositions(),
+    10: all_scores,
+    11: all_contrasts,
+}
+
+
+def table_inputs(wildcards):
+    """The files a table is made from; it tells them apart by what they say of themselves."""
+    return TABLE_INPUTS[int(wildcards.number)]()
+
+
+def figure_inputs(wildcards):
+    return all_scores() + all_contrasts()
+
+
+def reporting_params(wildcards):
+    """The study's settings that captions and rows are made from."""
+    return STUDY.model_dump_json(exclude={"base"})

@@ -1,0 +1,66 @@
+# Tables and figures, one target each, and the list of every complete execution.
+localrules:
+    tables,
+    figures,
+    all,
+
+
+rule table:
+    input:
+        table_inputs,
+    output:
+        multiext(f"{RESULTS}/tables/table{{number}}", ".csv", ".md", ".tex", ".json"),
+    log:
+        f"{RESULTS}/logs/table/table{{number}}.log",
+    params:
+        study=STUDY_FILE,
+        stem=f"{RESULTS}/tables/table{{number}}",
+        settings=reporting_params,
+        code=code_digest("promptdp.reporting.tables"),
+    shell:
+        "promptdp table {wildcards.number} --study {params.study} --inputs {input} --stem {params.stem} 2> {log}"
+
+
+rule figure:
+    input:
+        figure_inputs,
+    output:
+        multiext(f"{RESULTS}/figures/fig{{number}}", ".pdf", ".png", ".svg", ".csv"),
+    log:
+        f"{RESULTS}/logs/figure/fig{{number}}.log",
+    params:
+        study=STUDY_FILE,
+        stem=f"{RESULTS}/figures/fig{{number}}",
+        settings=reporting_params,
+        code=code_digest("promptdp.reporting.figures"),
+    shell:
+        "promptdp figure {wildcards.number} --study {params.study} --inputs {input} --stem {params.stem} 2> {log}"
+
+
+rule executions:
+    input:
+        runs=all_runs(),
+        contrasts=all_contrasts(),
+    output:
+        multiext(f"{RESULTS}/tables/executions", ".csv", ".md"),
+    log:
+        f"{RESULTS}/logs/executions.log",
+    params:
+        study=STUDY_FILE,
+        stores=EXECUTIONS,
+        stem=f"{RESULTS}/tables/executions",
+        code=code_digest("promptdp.reporting.executions"),
+    shell:
+        "promptdp executions --study {params.study} --inputs {input.runs} {input.contrasts}"
+        " --stores {params.stores} --stem {params.stem} 2> {log}"
+
+
+rule tables:
+    input:
+        expand(f"{RESULTS}/tables/table{{number}}.md", number=STUDY.tables),
+        f"{RESULTS}/tables/executions.md",
+
+
+rule figures:
+    input:
+        expand(f"{RESULTS}/figures/fig{{number}}.pdf", number=STUDY.figures),

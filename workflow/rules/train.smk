@@ -1,0 +1,35 @@
+# One arm with one seed. Its recovery state is named in params and never an output, since Snakemake deletes the
+# outputs of a killed job: a killed run goes on from its last committed round. No `benchmark:` here, and the log
+# lies in the private zone, since this rule reads private records.
+rule train:
+    input:
+        records=f"{PRIVATE}/records/{{benchmark}}/train.jsonl",
+        base=f"{RESULTS}/base.json",
+        calibration=run_calibration,
+        lock=run_lock,
+        gates=train_gates,
+    output:
+        adapter=f"{RESULTS}/runs/{{benchmark}}/{{arm}}/seed{{seed}}/adapter/adapter_model.safetensors",
+        config=f"{RESULTS}/runs/{{benchmark}}/{{arm}}/seed{{seed}}/adapter/adapter_config.json",
+        manifest=f"{RESULTS}/runs/{{benchmark}}/{{arm}}/seed{{seed}}/run.json",
+        ledger=f"{RESULTS}/runs/{{benchmark}}/{{arm}}/seed{{seed}}/ledger.jsonl",
+    log:
+        f"{PRIVATE}/logs/train/{{benchmark}}/{{arm}}/seed{{seed}}.log",
+    threads: 1
+    params:
+        study=STUDY_FILE,
+        base=f"{RESULTS}/base",
+        adapter=lambda wildcards, output: Path(output.adapter).parent,
+        calibration=run_calibration_option,
+        recovery=f"{PRIVATE}/recovery/{{benchmark}}/{{arm}}/seed{{seed}}",
+        register=f"{PRIVATE}/register.jsonl",
+        settings=run_params,
+        position=run_position,
+        code=code_digest("promptdp.training.run"),
+    message:
+        "Training {wildcards.benchmark}, {wildcards.arm}, seed {wildcards.seed} (run {params.position})"
+    shell:
+        "promptdp train --study {params.study} --benchmark {wildcards.benchmark} --arm {wildcards.arm}"
+        " --seed {wildcards.seed} --records {input.records} {params.calibration} --base {params.base}"
+        " --lock {input.lock} --recovery {params.recovery} --register {params.register}"
+        " --adapter {params.adapter} --manifest {output.manifest} --ledger {output.ledger} 2> {log}"
