@@ -27,16 +27,18 @@ def contrast(
 ) -> dict[str, Any]:
     """The paired difference in accuracy, arm `a` minus arm `b`, in percentage points (pp).
 
-    A problem's difference averages each arm's seeds: with `pairs="paired"` the seeds both arms share (a seedless
-    arm, whose only seed is 0, shares all), with `pairs="pooled"` all seeds of each arm. Problems are resampled whole.
+    A problem's difference averages each arm's seeds: with `pairs="paired"` the seeds both arms share (a
+    seedless arm, whose only seed is 0, shares all), with `pairs="pooled"` all seeds of each arm. Problems are
+    resampled whole.
 
     Returns:
-        `n_problems`; `accuracy_pp` and `versus_accuracy_pp` of `a` and `b` over the seeds used; `difference_pp`;
-        `ci95_pp`, the percentile interval of the exact bootstrap over problems; `mde_pp`, the minimum detectable
-        effect (z_.975 + z_.80) SE with the bootstrap's SE; `sign_randomization_p`, exact, the observed assignment
-        counted. By shared seed: `per_seed_pp`, their standard deviation `seed_sd_pp` (n - 1) and t interval
-        `seed_t_ci95_pp`, and `mcnemar`, exact tests of `b` wins against `c` losses with p and Holm-adjusted `p_holm`.
-        With `draws`, the Monte Carlo of the paper stands beside the exact values in `monte_carlo`.
+        `n_problems`; `accuracy_pp` and `versus_accuracy_pp` of `a` and `b` over the seeds used;
+        `difference_pp`; `ci95_pp`, the percentile interval of the exact bootstrap over problems; `mde_pp`,
+        the minimum detectable effect (z_.975 + z_.80) SE with the bootstrap's SE; `sign_randomization_p`,
+        exact, the observed assignment counted. By shared seed: `per_seed_pp`, their standard deviation
+        `seed_sd_pp` (n - 1) and t interval `seed_t_ci95_pp`, and `mcnemar`, exact tests of `b` wins against
+        `c` losses with p and Holm-adjusted `p_holm`. With `draws`, the Monte Carlo of the paper stands beside
+        the exact values in `monte_carlo`.
 
         | case | value |
         |---|---|
@@ -53,8 +55,8 @@ def contrast(
         seed: seed of the Monte Carlo generator.
 
     Raises:
-        InputError: an arm without scores, problems that differ, a score that is not 0 or 1, no shared seed, seed 0
-            beside others, a family p-value outside [0, 1], or draws without a seed.
+        InputError: an arm without scores, problems that differ, a score that is not 0 or 1, no shared seed,
+            seed 0 beside others, a family p-value outside [0, 1], or draws without a seed.
     """
     generator = _generator(draws, seed)
     family = _probabilities(family_p or ())
@@ -109,7 +111,8 @@ def mcnemar_p_values(a: Scores, b: Scores) -> list[float]:
 
 
 def shared_seeds(a: Scores, b: Scores) -> list[tuple[int, int, int]]:
-    """The pairs (seed, seed of `a`, seed of `b`) that both arms have; a seedless arm joins every seed of the other.
+    """The pairs (seed, seed of `a`, seed of `b`) that both arms have; a seedless arm joins every seed of the
+    other.
 
     Raises:
         InputError: an arm has no seed, or has seed 0 beside others.

@@ -1,9 +1,10 @@
 """Exact resampling distributions of a mean of integers.
 
-A seed-averaged difference in correctness is an integer multiple of one over the number of seeds, so every bootstrap
-mean and every sign-randomised mean lies on a lattice and its distribution can be computed instead of drawn
-(section VII-E). Each function takes the integers themselves, `units`, of shape (N,), and returns lattice units too:
-dividing by N and by the number of units in a whole problem is the caller's.
+A seed-averaged difference in correctness is an integer multiple of one over the number of seeds, so every
+bootstrap mean and every sign-randomised mean lies on a lattice and its distribution can be computed instead
+of drawn
+(section VII-E). Each function takes the integers themselves, `units`, of shape (N,), and returns lattice
+units too: dividing by N and by the number of units in a whole problem is the caller's.
 """
 
 import itertools
@@ -23,8 +24,9 @@ CHUNK = 1 << 16  # Monte Carlo draws held in memory at once
 def bootstrap_quantiles(units: Units, levels: tuple[float, ...]) -> list[int]:
     """Quantiles of the sum of N draws with replacement from `units`.
 
-    The distribution of the sum is the N-th convolution power of the empirical one, taken as the N-th power of its
-    Fourier transform; a quantile is the smallest lattice point whose distribution function reaches the level.
+    The distribution of the sum is the N-th convolution power of the empirical one, taken as the N-th power of
+    its Fourier transform; a quantile is the smallest lattice point whose distribution function reaches the
+    level.
     """
     lowest, width = int(units.min()), int(units.max() - units.min())
     count = len(units)
@@ -36,10 +38,12 @@ def bootstrap_quantiles(units: Units, levels: tuple[float, ...]) -> list[int]:
 
 
 def sign_randomization_p(units: Units) -> float:
-    """Two-sided p-value of the sum of `units` when every sign is flipped by a fair coin, all 2^N assignments counted.
+    """Two-sided p-value of the sum of `units` when every sign is flipped by a fair coin, all 2^N assignments
+    counted.
 
-    The flipped sum over the n values of magnitude w is w(2B - n) with B binomial(n, 1/2); magnitudes are convolved
-    directly, not by FFT, whose absolute error would hide a small tail. Without a non-zero unit the p-value is 1.
+    The flipped sum over the n values of magnitude w is w(2B - n) with B binomial(n, 1/2); magnitudes are
+    convolved directly, not by FFT, whose absolute error would hide a small tail. Without a non-zero unit the
+    p-value is 1.
     """
     magnitudes, counts = _magnitudes(units)
     heads = np.ones(
@@ -86,7 +90,7 @@ def _magnitudes(units: Units) -> tuple[Units, Units]:
 
 
 def _fair_binomial(trials: int) -> Iterator[float]:
-    """The probabilities of 0..trials heads, each correctly rounded because the quotient is of exact integers."""
+    """The probabilities of 0..trials heads, each correctly rounded, being a quotient of integers."""
     whole = 1 << trials
     ways = itertools.accumulate(range(trials), lambda way, k: way * (trials - k) // (k + 1), initial=1)
     return (way / whole for way in ways)

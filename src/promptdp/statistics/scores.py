@@ -15,11 +15,10 @@ from promptdp.errors import InputError
 from promptdp.files import canonical_json
 
 Scores = Mapping[int, Mapping[str, int]]
-"""Correctness (0 or 1) by seed and problem id. An arm whose only seed is 0 is seedless: it pairs with every seed."""
+"""Correctness (0 or 1) by seed and problem id. An arm whose only seed is 0 is seedless: it pairs with all."""
 
-METADATA_KEY = (
-    b"promptdp"  # of the Parquet file: canonical JSON that says what the scores are and where they came from
-)
+METADATA_KEY = b"promptdp"
+"""Of a Parquet file: canonical JSON that says what the scores are and where they came from."""
 SESSION = ("evaluation_set", "scorer", "scorer_digest")
 PREDICTION = ("engine", "versions", "dtype", "device", "prompt_sha256", "cap")
 _TRUTH = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
@@ -37,11 +36,12 @@ class ScoreFile:
 def read_scores_file(path: str | Path, position: int = 1) -> ScoreFile:
     """Read a Parquet or CSV file with the columns problem_id, correct and, if it has one, seed.
 
-    Without that column the seed is the `seed{k}` of the file's name, and without that `position`, the file's place
-    in its list.
+    Without that column the seed is the `seed{k}` of the file's name, and without that `position`, the file's
+    place in its list.
 
     Raises:
-        InputError: the file can't be read, lacks a column, holds no row, repeats a problem within a seed, or has a
+        InputError: the file can't be read, lacks a column, holds no row, repeats a problem within a seed, or
+        has a
             problem without id, a seed that is not a whole number or a score that is not 0 or 1.
     """
     path = Path(path)
@@ -95,7 +95,8 @@ def seeds_of(files: Iterable[ScoreFile]) -> Scores:
 
 
 def require_same_problems(scores: Iterable[tuple[str, int, Mapping[str, int]]]) -> None:
-    """Require that scores, each with its file and seed, cover one set of problems: a pair never drops a problem.
+    """Require that scores, each with its file and seed, cover one set of problems: a pair never drops a
+    problem.
 
     Raises:
         InputError: some scores lack problems that the first ones have, or have problems those lack.
@@ -105,19 +106,22 @@ def require_same_problems(scores: Iterable[tuple[str, int, Mapping[str, int]]]) 
         for lacking, having in ((other, first), (first, other)):
             if ids := having[2].keys() - lacking[2].keys():
                 raise InputError(
-                    f"{lacking[0]}: seed {lacking[1]} lacks problems that seed {having[1]} of {having[0]} has: "
-                    f"{_first(sorted(ids))}; score the whole evaluation set for both"
+                    f"{lacking[0]}: seed {lacking[1]} lacks problems that seed {having[1]} of {having[0]} "
+                    f"has: {_first(sorted(ids))}; score the whole evaluation set for both"
                 )
 
 
-def require_one_session(files: Iterable[ScoreFile]) -> None:
-    """Require that all scores come from one evaluation set, scorer and setting of prediction (Section VII-D).
+def require_one_evaluation(files: Sequence[ScoreFile]) -> None:
+    """Require that all scores are of one set of problems, one scorer, one prediction setting (section VII-D).
 
-    Files without metadata (CSV) can't be checked.
+    Scorer and setting of files without metadata (CSV) can't be checked.
 
     Raises:
-        InputError: two files differ, with the first setting in which they do.
+        InputError: two files differ, with the first difference.
     """
+    require_same_problems(
+        (str(file.path), seed, problems) for file in files for seed, problems in file.seeds.items()
+    )
     known = [(file.path, _session(file.metadata)) for file in files if file.metadata is not None]
     for path, session in known[1:]:
         first_path, first = known[0]
@@ -162,20 +166,17 @@ def _read_parquet(path: Path) -> tuple[Iterator[Row], dict[str, Any] | None]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with open(path, "rb") as stream, pq.ParquetFile(stream) as file:
             names = file.schema_arrow.names
             _require_columns(path, names)
             columns = ["problem_id", "correct", *(["seed"] if "seed" in names else [])]
             table = file.read(columns)
             raw = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
         metadata = None if raw is None else json.loads(raw)
-    except OSError as error:
-        reason = error.strerror or "not a Parquet file"
-        raise InputError(f"{path}: cannot be read ({reason}); check the path") from None
     except (pa.ArrowException, ValueError):
-        raise InputError(
-            f"{path}: is not a Parquet file of scores; make it again with the rule score"
-        ) from None
+        raise InputError(f"{path}: is not a Parquet file of scores; make it again with score-run") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     values = [table.column(name).to_pylist() for name in columns]
     if "seed" in names and None in values[2]:
         raise InputError(f"{path}: a row has no seed; score the arm again")

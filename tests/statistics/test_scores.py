@@ -1,0 +1,185 @@
+"""Files of scores: the forms they may have, and the faults that are refused by name."""
+
+import json
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from promptdp.errors import InputError
+from promptdp.statistics.contrast_files import contrast_files
+from promptdp.statistics.scores import METADATA_KEY, read_arm, read_scores_file, seeds_of
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def parquet(path, columns, metadata=None):
+    table = pa.table(columns)
+    if metadata is not None:
+        table = table.replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()})
+    pq.write_table(table, path)
+    return path
+
+
+SEEDS = {
+    "of the column": ("a.csv", "problem_id,correct,seed\np,1,3\np,0,4\n", {3: {"p": 1}, 4: {"p": 0}}),
+    "of the column before the name": ("seed7.csv", "problem_id,correct,seed\np,1,3\n", {3: {"p": 1}}),
+    "of the name": ("control-seed12.csv", "problem_id,correct\np,1\n", {12: {"p": 1}}),
+    "of the position": ("control.csv", "problem_id,correct\np,1\n", {2: {"p": 1}}),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), SEEDS.values(), ids=SEEDS.keys())
+def test_the_seed_is_that(name, text, expected, tmp_path):
+    assert read_scores_file(write(tmp_path / name, text), position=2).seeds == expected
+
+
+def test_columns_stand_in_any_order_beside_others_and_truth_has_its_usual_spellings(tmp_path):
+    text = "\ufefftokens,correct,problem_id\n5,true,a\n6,False,b\n7,1.0,c\n"
+    assert read_scores_file(write(tmp_path / "x.csv", text)).seeds == {1: {"a": 1, "b": 0, "c": 1}}
+
+
+@pytest.mark.parametrize("truth", [[True, False], [1, 0], [1.0, 0.0]], ids=["bool", "int", "float"])
+def test_parquet_and_csv_say_the_same(truth, tmp_path):
+    columns = {"problem_id": ["a", "b"], "correct": truth, "seed": [4, 4], "tokens": [1, 2]}
+    file = read_scores_file(parquet(tmp_path / "x.parquet", columns, {"arm": "gold"}))
+    assert file.seeds == {4: {"a": 1, "b": 0}}
+    assert file.metadata == {"arm": "gold"}
+
+
+def test_parquet_without_metadata_or_seed_is_read_too(tmp_path):
+    file = read_scores_file(parquet(tmp_path / "seed2.parquet", {"problem_id": [7], "correct": [1]}))
+    assert file.seeds == {2: {"7": 1}}
+    assert file.metadata is None
+
+
+FAULTS = {
+    "no column": ("x.csv", "id,correct\na,1\n", "x.csv: has no column problem_id"),
+    "no row": ("x.csv", "problem_id,correct\n", "holds no scores"),
+    "empty file": ("x.csv", "", "has no column problem_id"),
+    "a score that is not binary": ("x.csv", "problem_id,correct\na,1\nb,2\n", r"x.csv:3: .* problem b"),
+    "no score": ("x.csv", "problem_id,correct\na,\n", "x.csv:2: .* problem a"),
+    "no id": ("x.csv", "problem_id,correct\n,1\n", "x.csv:2: a row has no problem_id"),
+    "a short row": ("x.csv", "problem_id,correct,seed\na,1\n", "x.csv:2: .* fields"),
+    "a long row": ("x.csv", "problem_id,correct\na,1,1,1\n", "x.csv:2: .* fields"),
+    "a seed that is no number": ("x.csv", "problem_id,correct,seed\na,1,one\n", "x.csv:2: seed is not"),
+    "a negative seed": ("x.csv", "problem_id,correct,seed\na,1,-1\n", "x.csv:2: seed is not"),
+    "a problem twice": (
+        "x.csv",
+        "problem_id,correct\n" + "".join(f"{p},1\n{p},1\n" for p in "abcde"),
+        "twice in one seed: a, b, c and 2 more",
+    ),
+    "a Parquet file that is none": ("x.parquet", "problem_id,correct\n", "x.parquet: is not a Parquet"),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "message"), FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_is_named_with_its_place(name, text, message, tmp_path):
+    with pytest.raises(InputError, match=message) as caught:
+        read_scores_file(write(tmp_path / name, text))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"problem_id": ["a", "b"], "correct": [1, None]}, "problem b"),
+        ({"problem_id": ["a", None], "correct": [1, 1]}, "no problem_id"),
+        ({"problem_id": ["a", "b"], "correct": [1, 1], "seed": [1, None]}, "no seed"),
+        ({"problem_id": ["a"], "score": [1]}, "no column correct"),
+    ],
+)
+def test_a_gap_in_parquet_is_never_dropped(columns, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        read_scores_file(parquet(tmp_path / "x.parquet", columns))
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+def test_an_absent_file_is_an_input_error(name, tmp_path):
+    with pytest.raises(InputError, match=rf"{name}: cannot be read \(No such file or directory\)"):
+        read_arm([tmp_path / name])
+
+
+def test_an_arm_without_files_is_an_input_error():
+    with pytest.raises(InputError, match="no file of scores"):
+        read_arm([])
+
+
+def test_a_seed_in_two_files_is_refused_by_name(tmp_path):
+    paths = [write(tmp_path / f"{side}-seed1.csv", "problem_id,correct\na,1\n") for side in "xy"]
+    with pytest.raises(InputError, match=r"y-seed1.csv: seed 1 stands in .*x-seed1.csv too"):
+        read_arm(paths)
+
+
+def test_files_without_seed_are_numbered_by_their_place(tmp_path):
+    paths = [write(tmp_path / f"{side}.csv", "problem_id,correct\na,1\n") for side in "xy"]
+    assert sorted(seeds_of(read_arm(paths))) == [1, 2]
+
+
+MANIFEST = {
+    "engine": "local",
+    "versions": {"torch": "2.13"},
+    "dtype": "float32",
+    "device": "cpu",
+    "prompt_sha256": "aa",
+    "cap": 48,
+}
+METADATA = {"evaluation_set": "worlds", "scorer": "gsm8k", "scorer_digest": "bb"}
+
+
+def scored(path, manifest=MANIFEST, **metadata):
+    columns = {"problem_id": ["a", "b"], "correct": [1, 0], "seed": [1, 1]}
+    return [parquet(path, columns, METADATA | metadata | {"manifest": manifest})]
+
+
+DIFFERENCES = {
+    "engine": MANIFEST | {"engine": "vllm"},
+    "versions": MANIFEST | {"versions": {"torch": "2.12"}},
+    "dtype": MANIFEST | {"dtype": "bfloat16"},
+    "device": MANIFEST | {"device": "H200"},
+    "prompt_sha256": MANIFEST | {"prompt_sha256": "ab"},
+    "cap": MANIFEST | {"cap": 47},
+}
+
+
+@pytest.mark.parametrize(("key", "manifest"), DIFFERENCES.items(), ids=DIFFERENCES.keys())
+def test_arms_predicted_in_different_settings_are_not_compared(key, manifest, tmp_path):
+    first, second = scored(tmp_path / "a.parquet"), scored(tmp_path / "b.parquet", manifest)
+    with pytest.raises(InputError, match=rf"b.parquet: {key} is .*a.parquet; predict and score both"):
+        contrast_files(first, second)
+
+
+@pytest.mark.parametrize("key", METADATA)
+def test_arms_scored_differently_are_not_compared(key, tmp_path):
+    first, second = scored(tmp_path / "a.parquet"), scored(tmp_path / "b.parquet", **{key: "other"})
+    with pytest.raises(InputError, match=f"b.parquet: {key} is other"):
+        contrast_files(first, second)
+
+
+def test_arms_may_differ_in_what_makes_them_arms(tmp_path):
+    first = scored(tmp_path / "a.parquet", MANIFEST | {"adapter_sha256": "cc"}, arm="gold")
+    second = scored(tmp_path / "b.parquet", MANIFEST | {"adapter_sha256": None}, arm="base")
+    assert contrast_files(first, second)["difference_pp"] == 0
+
+
+def test_a_family_file_joins_holms_adjustment(tmp_path):
+    first = [write(tmp_path / "a.csv", "problem_id,correct\n" + "".join(f"{p},1\n" for p in "abcdefgh"))]
+    second = [write(tmp_path / "b.csv", "problem_id,correct\n" + "".join(f"{p},0\n" for p in "abcdefgh"))]
+    family = write(tmp_path / "family.json", "[0.5, 0.6]")
+    (test,) = contrast_files(first, second, family=family)["mcnemar"]
+    assert test["p_holm"] == 3 * test["p"] == 3 * 2**-7
+    with pytest.raises(InputError, match=r"family\.json: is not a list"):
+        contrast_files(first, second, family=write(family, "{}"))
+
+
+def test_reading_scores_waits_for_no_heavy_library():
+    program = "import promptdp.statistics.contrast_files, sys; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    assert not {"pandas", "pyarrow", "scipy.stats", "statsmodels", "torch"} & set(loaded.split())
