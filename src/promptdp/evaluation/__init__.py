@@ -1,0 +1,1 @@
+"""Predictions on evaluation problems and their scores."""

@@ -1,0 +1,57 @@
+r"""The last \boxed or \fbox of a response."""
+
+import re
+from typing import NamedTuple
+
+from promptdp.scoring.verdict import Extraction, Reason, found, none
+
+BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])")
+BARE = re.compile(r"[^\S\n]*(\\[A-Za-z]+|-?[0-9][0-9.,]*|[A-Za-z])")
+
+
+class Box(NamedTuple):
+    """A box command: where it begins, and its content (None when the box never closes)."""
+
+    start: int
+    content: str | None
+
+
+def closing_brace(text: str, start: int) -> int | None:
+    r"""The index of the brace that closes the one at `start`, escaped braces skipped; None when there is none."""
+    depth = 0
+    for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start):
+        if match[0] == "{":
+            depth += 1
+        elif match[0] == "}":
+            depth -= 1
+            if depth == 0:
+                return match.start()
+    return None
+
+
+def last_box(text: str) -> Box | None:
+    r"""The last box of a text; a box without braces holds the one token that follows it."""
+    match = None
+    for match in BOX.finditer(text):
+        pass
+    if match is None:
+        return None
+    start = match.end()
+    while start < len(text) and text[start].isspace():
+        start += 1
+    if start < len(text) and text[start] == "{":
+        end = closing_brace(text, start)
+        return Box(match.start(), None if end is None else text[start + 1 : end])
+    bare = BARE.match(text, match.end())
+    return Box(match.start(), bare[1] if bare else "")
+
+
+def boxed(text: str) -> Extraction | None:
+    """The extraction that the last box gives; None when the text has no box."""
+    box = last_box(text)
+    if box is None:
+        return None
+    if box.content is None:
+        return none(Reason.OPEN_BOX)
+    content = box.content.strip().strip("$").strip()
+    return found(content) if content else none(Reason.EMPTY_BOX)

@@ -1,0 +1,14 @@
+"""GSM8K: the final number of the response, boxed or not, equals the reference number (VII-D, Appendix E-A)."""
+
+from promptdp.scoring.final_number import final_number, same_number
+from promptdp.scoring.verdict import Extraction, Judgement
+
+
+def extract(response: str, capped: bool) -> Extraction:
+    """The final number; a response stopped by the cap keeps whatever number it ended on."""
+    return final_number(response)
+
+
+def judge(answer: str, gold: str) -> Judgement:
+    """Exact equality of rational numbers."""
+    return same_number(answer, gold)

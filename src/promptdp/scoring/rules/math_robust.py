@@ -1,0 +1,19 @@
+"""MATH, format-robust: a boxed answer as in the strict rule, else a completed unboxed final answer (Appendix E-A)."""
+
+from promptdp.scoring.boxes import boxed
+from promptdp.scoring.equality import equal
+from promptdp.scoring.final_number import final_number
+from promptdp.scoring.verdict import Extraction, Judgement, Reason, none
+
+
+def extract(response: str, capped: bool) -> Extraction:
+    """The last box, else the stated answer unless the token cap stopped the response."""
+    extraction = boxed(response)
+    if extraction is not None and extraction.answer is not None:
+        return extraction
+    return none(Reason.CAPPED) if capped else final_number(response)
+
+
+def judge(answer: str, gold: str) -> Judgement:
+    """Exact mathematical equality."""
+    return equal(answer, gold)

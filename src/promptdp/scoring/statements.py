@@ -1,0 +1,70 @@
+r"""Where a response states its answer: the last explicit statement, and where a statement ends (Appendix E-A)."""
+
+import re
+
+from promptdp.scoring.limits import STATEMENT_CHARACTERS
+
+ABOUT = r"(?:[*_`\s]{0,4}(?:to|in|for|of)\b[^.:=\n]{0,60}?)?"
+EXPLICIT = re.compile(
+    rf"\banswers?\b{ABOUT}[*_`\s]{{0,6}}"
+    r"(?:(?:\b(?:is|are|was|should be|would be|will be|must be|equals|becomes)\b|=|:)[*_`\s]{0,4}:?)"
+    r"|^[#*_>\s]{0,12}(?:the\s)?(?:final\s|correct\s)?answer[*_`]{0,3}(?=[ \t]{0,4}(?:\$|\\|-?[0-9]|$))"
+    r"|^A:",
+    re.IGNORECASE | re.MULTILINE,
+)
+CONTINUES = re.compile(r"(?:\b(?:is|are|be|by|get|have|has|find|obtain|equals|gives|as|or|and|becomes)|[:=,+])$", re.I)
+DECORATION = " \t\r\n*_#`:>"
+PROSE = re.compile(r"[A-Za-z]{2,}[\s,;]+[A-Za-z]{2,}|^\s*[0-9][0-9.,]*\s+[A-Za-z]{2,}|[.?!]\s+[A-Z][a-z]")
+GROUP = re.compile(r"\\(?:text|mbox|textbf|textrm|mathrm|operatorname|textnormal)\s*\{[^{}]*\}|\\[A-Za-z]+")
+CLOSERS = {"$$": "$$", "$": "$", r"\(": r"\)", r"\[": r"\]"}
+
+
+def math_span(text: str, start: int) -> tuple[int, int, int] | None:
+    r"""The math that opens at `start`: where its content begins and ends and where the text goes on.
+
+    A `$` before an amount (`$5 and $7`) opens no math: what lies between is prose.
+    """
+    opener = text[start : start + 2]
+    if opener not in CLOSERS:
+        opener = opener[:1]
+    closer = CLOSERS.get(opener)
+    if closer is None:
+        return None
+    content = start + len(opener)
+    end = text.find(closer, content, content + STATEMENT_CHARACTERS)
+    while opener == "$" and end > 0 and text[end - 1] == "\\":
+        end = text.find(closer, end + 1, content + STATEMENT_CHARACTERS)
+    if end < 0 or (opener == "$" and PROSE.search(GROUP.sub("", text[content:end]))):
+        return None
+    return content, end, end + len(closer)
+
+
+def statement(text: str, start: int) -> str:
+    """The statement that begins at `start`: to the end of its sentence, over line breaks while it is unfinished."""
+    end = min(len(text), start + STATEMENT_CHARACTERS)
+    at = start
+    while at < end:
+        char = text[at]
+        span = math_span(text, at) if char in "$\\" else None
+        if span is not None:
+            at = span[2]
+        elif char == "\\":
+            at += 2
+        elif char == "\n":
+            body = text[start:at].strip(DECORATION)
+            unfinished = not body or CONTINUES.search(text[max(start, at - 40) : at].rstrip(" *_\r"))
+            if not unfinished:
+                break
+            at += 1
+        elif char in ".!?" and (at + 1 == len(text) or text[at + 1] in " \n\r\t*\"'_)`"):
+            if text[start:at].strip(DECORATION):
+                break
+            at += 1
+        else:
+            at += 1
+    return text[start : min(at, end)]
+
+
+def explicit_statements(text: str) -> list[tuple[int, int]]:
+    """The places (start of the cue, end of the cue) of the explicit answer statements, in order."""
+    return [match.span() for match in EXPLICIT.finditer(text)]
