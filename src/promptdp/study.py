@@ -145,6 +145,7 @@ class EvaluationSet(Settings):
 
     benchmark: Name
     split: Literal["dev", "eval"] = "eval"
+    path: str | None = None
     problems: Count
     cap: Count
     scorers: Scorers
@@ -234,10 +235,9 @@ class RunSettings(Settings):
 
     @property
     def mechanism_name(self) -> str:
-        """The name of the calibration file: `n874-m16-T50-eps8`, or `...-sigma0.612` where sigma is given."""
-        budget = (
-            f"eps{self.epsilon:g}" if self.noise_multiplier is None else f"sigma{self.noise_multiplier!r}"
-        )
+        """The name of the calibration file: `n874-m16-T50-eps8`, or `...-sigma0.612` where sigma is set."""
+        sigma = self.noise_multiplier
+        budget = f"eps{self.epsilon:.12g}" if sigma is None else f"sigma{sigma:.12g}"
         return f"n{self.slots}-m{self.expected}-T{self.rounds}-{budget}"
 
     @property
@@ -275,6 +275,8 @@ class Study(Settings):
                 _known(benchmark, self.benchmarks, f"arms.{name}.benchmarks", "benchmark")
         for name, evalset in self.evaluation_sets.items():
             _known(evalset.benchmark, self.benchmarks, f"evaluation_sets.{name}.benchmark", "benchmark")
+            if (evalset.path is None) == (self.benchmarks[evalset.benchmark].source == "jsonl"):
+                raise ValueError(f"evaluation_sets.{name}: path goes with source: jsonl, and with it alone")
         for index, contrast in enumerate(self.contrasts):
             for end in (contrast.arm, contrast.versus):
                 _known(end, self.arms, f"contrasts.{index}", "arm")
@@ -419,11 +421,11 @@ def resolve(path: Path) -> dict[str, Any]:
     parent_name = raw.pop("extends", None)
     if parent_name is None:
         return raw
-    parent = read_yaml(find_study(str(parent_name), path.parent))
+    by_path = str(parent_name).endswith((".yaml", ".yml"))
+    parent_path = path.parent / str(parent_name) if by_path else str(parent_name)
+    parent = read_yaml(find_study(str(parent_path), path.parent))
     if not isinstance(parent, dict) or "extends" in parent:
-        raise InputError(
-            f"{path}: extends {parent_name}, which extends another study; extend that one directly"
-        )
+        raise InputError(f"{path}: {parent_name} itself extends a study; extend that one directly")
     return _merged(parent, raw)
 
 
@@ -465,7 +467,7 @@ def _first_problem(error: ValidationError) -> str:
 
 
 def _suggestion(location: tuple[int | str, ...]) -> str:
-    known = {field for model in Settings.__subclasses__() for field in model.model_fields}
+    known = {field for model in Settings.__subclasses__() for field in model.model_fields} - {location[-1]}
     close = difflib.get_close_matches(str(location[-1]), sorted(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else "; remove it"
 

@@ -3,13 +3,13 @@ rule public_base:
     output:
         model=f"{RESULTS}/base/model.safetensors",
         manifest=f"{RESULTS}/base.json",
+    log:
+        f"{RESULTS}/logs/public_base.log",
     params:
         study=STUDY_FILE,
         folder=f"{RESULTS}/base",
         settings=STUDY.base.model_dump_json(),
         code=code_digest("promptdp.policy.publish"),
-    log:
-        f"{RESULTS}/logs/public_base.log",
     message:
         "Making the public base of study {params.study}"
     shell:

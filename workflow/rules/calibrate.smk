@@ -4,11 +4,11 @@
 rule calibrate:
     output:
         f"{RESULTS}/calibration/{{mechanism}}.json",
+    log:
+        f"{RESULTS}/logs/calibrate/{{mechanism}}.log",
     params:
         verb=mechanism_verb,
         code=code_digest("promptdp.privacy.accounting"),
-    log:
-        f"{RESULTS}/logs/calibrate/{{mechanism}}.log",
     shell:
         "promptdp {params.verb} --out {output} 2> {log}"
 
@@ -18,12 +18,12 @@ rule compose:
         benchmark_calibrations,
     output:
         f"{RESULTS}/calibration/composed-{{benchmark}}.json",
+    log:
+        f"{RESULTS}/logs/compose/{{benchmark}}.log",
     params:
         study=STUDY_FILE,
         runs=composition_params,
         code=code_digest("promptdp.assurance.composition"),
-    log:
-        f"{RESULTS}/logs/compose/{{benchmark}}.log",
     shell:
         "promptdp compose --study {params.study} --benchmark {wildcards.benchmark}"
         " --calibration {input} --out {output} 2> {log}"

@@ -45,6 +45,7 @@ MADE = repo(f"resources/recorded/{STUDY.name}") if RECORDED else RESULTS
 
 RUNS = STUDY.runs()
 SETTINGS = {(benchmark, arm): STUDY.run_settings(benchmark, arm) for benchmark, arm, _ in RUNS}
+SHARED_SETTINGS = {"records", "randomness", "isolation", "engine", "dtype", "lora", "rollouts", "optimizer"}
 MECHANISMS = {settings.mechanism_name: settings for settings in SETTINGS.values() if settings.private}
 
 
@@ -101,14 +102,14 @@ def evalset_source(wildcards):
 
 def records_params(wildcards):
     """Everything that a benchmark's training records depend on."""
-    benchmark = STUDY.benchmarks[wildcards.benchmark]
-    return benchmark.model_dump_json(include={"source", "slots", "seed"})
+    return STUDY.benchmarks[wildcards.benchmark].model_dump(include={"source", "slots", "seed"})
 
 
 def evalset_params(wildcards):
+    """Everything that an evaluation set's problems depend on."""
     evalset = STUDY.evaluation_sets[wildcards.evalset]
-    benchmark = STUDY.benchmarks[evalset.benchmark]
-    return evalset.model_dump_json(include={"split", "problems"}) + benchmark.model_dump_json(include={"source", "seed"})
+    source = STUDY.benchmarks[evalset.benchmark].model_dump(include={"source", "seed"})
+    return {**evalset.model_dump(include={"split", "problems"}), **source}
 
 
 def mechanism(wildcards):
@@ -132,13 +133,21 @@ def mechanism_verb(wildcards):
 
 def benchmark_calibrations(wildcards):
     """The calibrations of all private runs on a benchmark's slots."""
-    names = {s.mechanism_name for (benchmark, _), s in SETTINGS.items() if benchmark == wildcards.benchmark and s.private}
+    names = {
+        s.mechanism_name
+        for (benchmark, _), s in SETTINGS.items()
+        if benchmark == wildcards.benchmark and s.private
+    }
     return [f"{MADE}/calibration/{name}.json" for name in sorted(names)]
 
 
 def composition_params(wildcards):
     """The private runs on a benchmark's slots."""
-    return [f"{arm}/seed{seed}" for benchmark, arm, seed in RUNS if benchmark == wildcards.benchmark and STUDY.arms[arm].private]
+    return [
+        f"{arm}/seed{seed}"
+        for benchmark, arm, seed in RUNS
+        if benchmark == wildcards.benchmark and STUDY.arms[arm].private
+    ]
 
 
 # --- training and evaluation ---
@@ -163,10 +172,7 @@ def run_lock(wildcards):
 def run_params(wildcards):
     """Everything public that a run depends on, besides its input files."""
     settings = SETTINGS[wildcards.benchmark, wildcards.arm]
-    shared = STUDY.model_dump(
-        mode="json",
-        include={"records", "randomness", "isolation", "engine", "dtype", "lora", "rollouts", "optimizer"},
-    )
+    shared = STUDY.model_dump(mode="json", include=SHARED_SETTINGS)
     return json.dumps({"settings": settings.model_dump(mode="json"), "study": shared}, sort_keys=True)
 
 

@@ -9,15 +9,15 @@ rule predict:
     output:
         predictions=f"{RESULTS}/predictions/{{evalset}}/{{arm}}/seed{{seed}}.jsonl.gz",
         manifest=f"{RESULTS}/predictions/{{evalset}}/{{arm}}/seed{{seed}}.manifest.json",
+    log:
+        f"{RESULTS}/logs/predict/{{evalset}}/{{arm}}/seed{{seed}}.log",
+    threads: 1
     params:
         study=STUDY_FILE,
         base=f"{RESULTS}/base",
         adapter=adapter_option,
         settings=evalset_cap,
         code=code_digest("promptdp.evaluation.predict"),
-    log:
-        f"{RESULTS}/logs/predict/{{evalset}}/{{arm}}/seed{{seed}}.log",
-    threads: 1
     shell:
         "promptdp predict --study {params.study} --evaluation-set {wildcards.evalset} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --records {input.records} --base {params.base} {params.adapter}"
@@ -33,10 +33,10 @@ rule score:
         gates=score_gates,
     output:
         f"{RESULTS}/scores/{{evalset}}/{{scorer}}/{{arm}}/seed{{seed}}.parquet",
-    params:
-        code=code_digest("promptdp.evaluation.rescore"),
     log:
         f"{RESULTS}/logs/score/{{evalset}}/{{scorer}}/{{arm}}/seed{{seed}}.log",
+    params:
+        code=code_digest("promptdp.evaluation.rescore"),
     shell:
         "promptdp score-run {wildcards.scorer} --predictions {input.predictions} --manifest {input.manifest}"
         " --records {input.records} --lock {input.lock} --out {output} 2> {log}"

@@ -1,0 +1,73 @@
+# `make tables` takes a fresh machine from nothing to the experiment's tables; `make help` lists the rest.
+PYTHON ?= python3
+VENV   ?= .venv
+CORES  ?= all
+STUDY  ?= micro
+BIN    := $(VENV)/bin
+# Snakemake and promptdp are taken from the environment made here.
+RUN    := PATH="$(abspath $(BIN)):$$PATH"
+SNAKEMAKE := snakemake --cores $(CORES) --config study=$(STUDY)
+
+.DEFAULT_GOAL := help
+.PHONY: help tables figures report test lint format lock record clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+tables: $(VENV)/ready  ## train the study's arms and make its tables (STUDY=micro)
+	@$(call campaign,tables)
+
+figures: $(VENV)/ready  ## make the study's figures
+	@$(call campaign,figures)
+
+report: $(VENV)/ready  ## make everything, and report.html from it
+	@$(call campaign,all)
+	@$(RUN) $(SNAKEMAKE) all --report report.html
+
+test: $(VENV)/dev  ## run the tests
+	@$(RUN) pytest -n 2
+
+lint: $(VENV)/dev  ## check style, types, floors and the workflow
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
+	@$(RUN) snakefmt --check Snakefile workflow
+	@$(RUN) mypy
+	@$(RUN) lint-imports
+	@$(RUN) snakemake --lint
+
+format: $(VENV)/dev  ## write the code in the project's style
+	@$(RUN) ruff check --fix .
+	@$(RUN) ruff format .
+	@$(RUN) snakefmt Snakefile workflow
+
+lock:  ## pin the environments anew from pyproject.toml
+	rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/pip install --quiet .
+	$(VENV)-lock/bin/pip freeze --exclude promptdp | sed 's/+cpu$$//' > envs/train.txt
+	$(VENV)-lock/bin/pip install --quiet --requirement envs/train.txt '.[dev]'
+	$(VENV)-lock/bin/pip freeze --exclude promptdp | sed 's/+cpu$$//' > envs/dev.txt
+	rm -rf $(VENV)-lock build
+
+record:  ## keep the study's finished execution in resources/recorded
+	@workflow/scripts/record $(STUDY)
+
+clean:  ## remove what the workflow made; private/ stays, it holds the ledgers
+	rm -rf results/*/ report.html .snakemake
+
+# One campaign at a time: a second one waits until every job of the first has ended, those of a killed one too,
+# since they keep the lock of the one that started them. A lock that Snakemake left behind is then stale.
+define campaign
+mkdir -p .snakemake && exec 9> .snakemake/campaign.lock && \
+{ flock --nonblock 9 || { echo "another campaign is still running here; waiting for it" && flock 9; }; } && \
+export $(RUN) && snakemake --unlock --quiet all --config study=$(STUDY) > /dev/null && $(SNAKEMAKE) $(1)
+endef
+
+$(VENV)/ready: envs/train.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --requirement envs/train.txt
+	$(BIN)/pip install --quiet --no-deps --editable .
+	@touch $@
+
+$(VENV)/dev: envs/dev.txt $(VENV)/ready
+	$(BIN)/pip install --quiet --requirement envs/dev.txt
+	@touch $@

@@ -1,0 +1,183 @@
+"""A study is complete, frozen and validated: bad input is one line that says what to do."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from promptdp.errors import InputError
+from promptdp.study import find_study, json_schema, load_study, resolve
+
+MICRO = "config/studies/micro.yaml"
+
+
+def write(tmp_path, change) -> str:
+    """Micro's file with a change applied, under a name of its own."""
+    raw = yaml.safe_load(Path(MICRO).read_text())
+    change(raw)
+    path = tmp_path / "changed.yaml"
+    path.write_text(yaml.safe_dump(raw))
+    return str(path)
+
+
+def set_key(*keys, value):
+    def change(raw):
+        for key in keys[:-1]:
+            raw = raw[key]
+        raw[keys[-1]] = value
+
+    return change
+
+
+BAD = {
+    "an unknown key": (set_key("arms", "gold", "learning_rat", value=1e-3), "did you mean 'learning_rate'"),
+    "an unknown key at the top": (set_key("benchmark", value={}), "did you mean 'benchmarks'"),
+    "an arm without seeds": (set_key("arms", "gold", "seeds", value=[]), "arms.gold.seeds"),
+    "a repeated seed": (set_key("arms", "gold", "seeds", value=[1, 1]), "seeds repeat"),
+    "seed 0 of a trained arm": (set_key("arms", "gold", "seeds", value=[0]), "seed 0"),
+    "epsilon of zero": (set_key("benchmarks", "stories", "epsilon", value=0), "benchmarks.stories.epsilon"),
+    "epsilon below zero": (set_key("benchmarks", "stories", "epsilon", value=-1), "greater than 0"),
+    "epsilon that is no number": (set_key("benchmarks", "stories", "epsilon", value=float("nan")), "epsilon"),
+    "epsilon without end": (set_key("benchmarks", "stories", "epsilon", value=float("inf")), "epsilon"),
+    "more expected than slots": (
+        set_key("benchmarks", "stories", "expected", value=875),
+        "more than the 874 slots",
+    ),
+    "an arm's expected above slots": (set_key("arms", "gold", "expected", value=875), "more than the slots"),
+    "delta of 1/n": (set_key("benchmarks", "stories", "delta", value=1 / 874), "below 1/slots"),
+    "an unknown benchmark of an arm": (
+        set_key("arms", "gold", "benchmarks", value=["poems"]),
+        "no benchmark is named",
+    ),
+    "an unknown benchmark of a set": (
+        set_key("evaluation_sets", "stories", "benchmark", value="poems"),
+        "no benchmark is named",
+    ),
+    "an unknown source": (
+        set_key("benchmarks", "stories", "source", value="poems"),
+        "benchmarks.stories.source",
+    ),
+    "an unknown arm in a contrast": (
+        set_key("contrasts", value=[{"arm": "dp_grpo", "versus": "silver", "family": "f"}]),
+        "no arm is named 'silver'",
+    ),
+    "a contrast with itself": (
+        set_key("contrasts", value=[{"arm": "gold", "versus": "gold", "family": "f"}]),
+        "contrasted with itself",
+    ),
+    "no rounds": (set_key("benchmarks", "stories", "rounds", value=0), "benchmarks.stories.rounds"),
+    "half a round": (set_key("benchmarks", "stories", "rounds", value=2.5), "benchmarks.stories.rounds"),
+    "a private arm that does not clip": (
+        set_key("arms", "gold", "clipping_norm", value=None),
+        "clipping_norm",
+    ),
+    "no arms": (set_key("arms", value={}), "arms"),
+    "a source without its file": (
+        set_key("benchmarks", "stories", "source", value="jsonl"),
+        "path goes with",
+    ),
+    "a name that is no path": (set_key("name", value="../micro"), "name"),
+    "an unknown table": (set_key("tables", value=[99]), "tables.0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_that_names_file_and_key(case, tmp_path):
+    change, expected = BAD[case]
+    path = write(tmp_path, change)
+    with pytest.raises(InputError) as error:
+        load_study(path)
+    message = str(error.value)
+    assert message.startswith(path) and expected in message and "\n" not in message
+
+
+def test_two_arms_of_one_name_are_an_error_with_its_line(tmp_path):
+    path = tmp_path / "twice.yaml"
+    path.write_text("arms:\n  gold: {}\n  gold: {}\n")
+    with pytest.raises(InputError, match=r"twice.yaml:3: 'gold' stands twice"):
+        load_study(path)
+
+
+@pytest.mark.parametrize("text", ["", "- a\n", "name: [\n", "name: \t{"])
+def test_a_file_that_is_no_mapping_is_refused(text, tmp_path):
+    path = tmp_path / "odd.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match="odd"):
+        load_study(path)
+
+
+def test_a_missing_study_names_those_that_exist():
+    with pytest.raises(InputError, match=r"name one of: .*micro"):
+        load_study("nosuch")
+
+
+def test_a_study_is_frozen():
+    study = load_study("micro")
+    with pytest.raises(ValidationError):
+        study.benchmarks["stories"].epsilon = 1.0
+
+
+def test_the_committed_schema_is_the_one_the_types_give(root):
+    assert json.loads((root / "workflow/schemas/study.schema.json").read_text()) == json_schema()
+
+
+def test_the_schema_and_the_types_know_the_same_keys():
+    schema = json_schema()
+    assert set(schema["properties"]) == {*type(load_study("micro")).model_fields, "extends"}
+
+
+def test_extending_merges_maps_by_key_and_replaces_lists():
+    small = load_study("tests/workflow/small.yaml")
+    micro = load_study("micro")
+    assert small.arms["dp_grpo"].learning_rate == micro.arms["dp_grpo"].learning_rate
+    assert small.arms["dp_grpo"].seeds == (1, 2)
+    assert small.name == "small"
+
+
+def test_a_study_extends_one_level_only(tmp_path):
+    (tmp_path / "a.yaml").write_text("name: a\n")
+    (tmp_path / "b.yaml").write_text("extends: a\n")
+    (tmp_path / "c.yaml").write_text("extends: b\n")
+    assert resolve(tmp_path / "b.yaml") == {"name": "a"}
+    with pytest.raises(InputError, match="itself extends"):
+        resolve(tmp_path / "c.yaml")
+
+
+def test_overrides_of_an_arm_reach_its_runs_and_name_its_mechanism(tmp_path):
+    path = write(tmp_path, set_key("arms", "gold", "rounds", value=7))
+    study = load_study(path)
+    assert study.run_settings("stories", "gold").rounds == 7
+    slots = study.benchmarks["stories"].slots
+    assert study.run_settings("stories", "gold").mechanism_name.startswith(f"n{slots}-m")
+    assert "-T7-eps" in study.run_settings("stories", "gold").mechanism_name
+
+
+def test_delta_is_a_tenth_of_one_over_n_unless_given():
+    settings = load_study("micro").run_settings("stories", "gold")
+    assert settings.delta == 1 / (10 * settings.slots)
+
+
+def test_the_untrained_base_has_no_run():
+    study = load_study("micro")
+    assert not [run for run in study.runs() if run[1] == "base"]
+    assert ("base", 0) in study.evaluations("stories")
+    with pytest.raises(InputError):
+        study.run_settings("stories", "base")
+
+
+def test_micro_has_the_arms_and_seeds_of_the_paper():
+    study = load_study("micro")
+    seeds = {name: len(arm.seeds) for name, arm in study.arms.items()}
+    assert seeds == {"base": 1, "control": 4, "filtered": 2, "gold": 2, "dp_grpo": 4, "nonprivate": 2}
+    assert all(evalset.problems >= 1000 for evalset in study.evaluation_sets.values())
+
+
+def test_supervised_arms_of_micro_train_at_the_learning_rate_of_dp_grpo():
+    arms = load_study("micro").arms
+    assert arms["filtered"].learning_rate == arms["gold"].learning_rate == arms["dp_grpo"].learning_rate
+
+
+def test_a_study_is_found_by_name_or_path():
+    assert find_study("micro") == find_study(MICRO)
