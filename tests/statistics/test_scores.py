@@ -10,7 +10,7 @@ import pytest
 
 from promptdp.errors import InputError
 from promptdp.statistics.contrast_files import contrast_files
-from promptdp.statistics.scores import METADATA_KEY, read_arm, read_scores_file, seeds_of
+from promptdp.statistics.scores import METADATA_KEY, one_arm, read_scores_file, read_scores_files
 
 
 def write(path, text):
@@ -102,23 +102,18 @@ def test_a_gap_in_parquet_is_never_dropped(columns, message, tmp_path):
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
 def test_an_absent_file_is_an_input_error(name, tmp_path):
     with pytest.raises(InputError, match=rf"{name}: cannot be read \(No such file or directory\)"):
-        read_arm([tmp_path / name])
-
-
-def test_an_arm_without_files_is_an_input_error():
-    with pytest.raises(InputError, match="no file of scores"):
-        read_arm([])
+        read_scores_file(tmp_path / name)
 
 
 def test_a_seed_in_two_files_is_refused_by_name(tmp_path):
     paths = [write(tmp_path / f"{side}-seed1.csv", "problem_id,correct\na,1\n") for side in "xy"]
     with pytest.raises(InputError, match=r"y-seed1.csv: seed 1 stands in .*x-seed1.csv too"):
-        read_arm(paths)
+        one_arm(read_scores_files(paths))
 
 
 def test_files_without_seed_are_numbered_by_their_place(tmp_path):
     paths = [write(tmp_path / f"{side}.csv", "problem_id,correct\na,1\n") for side in "xy"]
-    assert sorted(seeds_of(read_arm(paths))) == [1, 2]
+    assert sorted(one_arm(read_scores_files(paths))) == [1, 2]
 
 
 MANIFEST = {

@@ -69,29 +69,31 @@ def read_scores_file(path: str | Path, position: int = 1) -> ScoreFile:
     return ScoreFile(path, seeds, metadata)
 
 
-def read_arm(paths: Sequence[str | Path]) -> list[ScoreFile]:
-    """Read the files of one arm, in the order given.
+def read_scores_files(paths: Sequence[str | Path]) -> list[ScoreFile]:
+    """Read files of scores; those without a seed of their own are numbered by their place, from 1.
 
     Raises:
-        InputError: there is no file, a file is bad, or a seed stands in two files.
+        InputError: as `read_scores_file`.
     """
-    if not paths:
-        raise InputError("scores: the arm has no file of scores; give at least one")
-    files = [read_scores_file(path, position) for position, path in enumerate(paths, start=1)]
-    holder: dict[int, Path] = {}
+    return [read_scores_file(path, position) for position, path in enumerate(paths, start=1)]
+
+
+def one_arm(files: Iterable[ScoreFile]) -> Scores:
+    """The scores of an arm over all its files.
+
+    Raises:
+        InputError: a seed stands in two files.
+    """
+    scores: dict[int, Mapping[str, int]] = {}
+    holders: dict[int, Path] = {}
     for file in files:
-        for seed in file.seeds:
-            if seed in holder:
+        for seed, problems in file.seeds.items():
+            if seed in scores:
                 raise InputError(
-                    f"{file.path}: seed {seed} stands in {holder[seed]} too; give each seed once"
+                    f"{file.path}: seed {seed} stands in {holders[seed]} too; give each seed once"
                 )
-            holder[seed] = file.path
-    return files
-
-
-def seeds_of(files: Iterable[ScoreFile]) -> Scores:
-    """The scores of an arm over all its files."""
-    return {seed: scores for file in files for seed, scores in file.seeds.items()}
+            scores[seed], holders[seed] = problems, file.path
+    return scores
 
 
 def require_same_problems(scores: Iterable[tuple[str, int, Mapping[str, int]]]) -> None:
