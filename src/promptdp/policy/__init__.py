@@ -1,0 +1,1 @@
+"""The policy: a public base model with a trainable adapter, its rollouts and its log-probabilities."""

@@ -1,0 +1,178 @@
+"""The adapter: the trainable coordinates theta of a policy, in one fixed order (Section III-C, C-A)."""
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from safetensors.torch import save_file
+
+from promptdp.errors import InputError
+from promptdp.files import sha256_bytes, write_json
+from promptdp.policy.base import Base
+from promptdp.study import Lora
+
+WEIGHTS = "adapter_model.safetensors"
+CONFIG = "adapter_config.json"
+
+
+class Adapter:
+    """LoRA over a base: a model to differentiate, and theta as one vector of p coordinates.
+
+    Coordinates are ordered by the name of their tensor, as it stands in the saved adapter, and row by row
+    within a tensor; so anyone can recompute `sha256` from the released file.
+    """
+
+    def __init__(self, model: PeftModel):
+        self.model = model
+        named = {_saved_name(name): p for name, p in model.named_parameters() if p.requires_grad}
+        self.names = tuple(sorted(named))
+        self.parameters = [named[name] for name in self.names]
+        self.coordinates = sum(parameter.numel() for parameter in self.parameters)
+        _check(model, self.names)
+
+    @property
+    def dropout(self) -> float:
+        """The dropout probability inside the adapter."""
+        config: Any = self.model.peft_config["default"]
+        return config.lora_dropout
+
+    @property
+    def theta(self) -> torch.Tensor:
+        """A copy of the coordinates, shape (p,)."""
+        return flatten(parameter.detach() for parameter in self.parameters)
+
+    @torch.no_grad()
+    def assign(self, theta: torch.Tensor) -> None:
+        """Set the coordinates from a vector of shape (p,)."""
+        pieces = theta.split([parameter.numel() for parameter in self.parameters])
+        for parameter, piece in zip(self.parameters, pieces, strict=True):
+            parameter.copy_(piece.view_as(parameter))
+
+    def gradient(self, loss: torch.Tensor) -> torch.Tensor:
+        """The gradient of a scalar loss, shape (p,); a coordinate that the loss doesn't touch gets zero."""
+        gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True, materialize_grads=True)
+        return flatten(gradients)
+
+    def deltas(self) -> dict[str, torch.Tensor]:
+        """What the adapter adds to each weight matrix, by the name of its module in the base model."""
+        wrapped: Any = self.model.base_model.model
+        return {
+            name: module.get_delta_weight("default").detach()
+            for name, module in wrapped.named_modules()
+            if hasattr(module, "get_delta_weight")
+        }
+
+    def sha256(self) -> str:
+        """The SHA-256 of the coordinates as little-endian numbers, in their order."""
+        return theta_sha256(self.theta)
+
+    def save(self, folder: Path) -> None:
+        """Write the adapter in PEFT's layout, the whole folder or nothing."""
+        temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        tensors = {
+            name: parameter.detach().cpu().contiguous()
+            for name, parameter in zip(self.names, self.parameters, strict=True)
+        }
+        save_file(tensors, temporary / WEIGHTS, metadata={"format": "pt"})
+        write_json(temporary / CONFIG, _plain(self.model.peft_config["default"].to_dict()))
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(temporary, folder)
+
+
+def attach(base: Base, lora: Lora, seed: int) -> Adapter:
+    """Put a fresh adapter on a base: B is zero, A is drawn from the public initialisation seed alone.
+
+    The adapter's numbers are float32 also over half-precision weights.
+
+    Raises:
+        InputError: a target names no module, or the model can't keep records apart.
+    """
+    config = LoraConfig(
+        task_type="CAUSAL_LM",
+        r=lora.rank,
+        lora_alpha=lora.alpha,  # type: ignore[arg-type]
+        lora_dropout=lora.dropout,
+        target_modules=list(lora.targets),
+        bias="none",
+    )
+    try:
+        adapter = Adapter(get_peft_model(base.shell(), config).eval())
+    except ValueError:
+        raise InputError(f"lora.targets: none of {', '.join(lora.targets)} is in the model") from None
+    for target in lora.targets:
+        if not any(f".{target}." in name for name in adapter.names):
+            raise InputError(f"lora.targets: the model has no module '{target}'; remove or correct it")
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in zip(adapter.names, adapter.parameters, strict=True):
+        if ".lora_A." in name:
+            drawn = torch.empty(parameter.shape, dtype=parameter.dtype)
+            torch.nn.init.kaiming_uniform_(drawn, a=math.sqrt(5), generator=generator)
+            parameter.data.copy_(drawn)
+    return adapter
+
+
+def load_adapter(base: Base, folder: str | Path) -> Adapter:
+    """Read a saved adapter onto a base, its numbers still trainable and float32.
+
+    Raises:
+        InputError: the folder is not an adapter of this base.
+    """
+    if not (Path(folder) / WEIGHTS).is_file():
+        raise InputError(f"{folder}: is not an adapter folder (no {WEIGHTS}); make it with `promptdp train`")
+    try:
+        model = PeftModel.from_pretrained(base.shell(), str(folder), is_trainable=True)
+    except (RuntimeError, ValueError, KeyError, TypeError):
+        raise InputError(f"{folder}: does not fit the base model; give the base it was trained on") from None
+    return Adapter(model.eval())
+
+
+def flatten(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Tensors joined into one vector, row by row, in their order."""
+    return torch.cat([tensor.reshape(-1) for tensor in tensors])
+
+
+def theta_sha256(theta: torch.Tensor) -> str:
+    """The SHA-256 of a vector's numbers, little-endian."""
+    return sha256_bytes(theta.detach().cpu().contiguous().numpy().tobytes())
+
+
+def _saved_name(name: str) -> str:
+    return name.replace(".default.weight", ".weight")
+
+
+def _check(model: PeftModel, names: tuple[str, ...]) -> None:
+    """Refuse a model whose trainable tensors aren't exactly its adapter's, or that mixes the batch axis."""
+    expected = {
+        f"{module_name}.{matrix}.weight"
+        for module_name, module in model.named_modules()
+        if hasattr(module, "get_delta_weight")
+        for matrix in ("lora_A", "lora_B")
+    }
+    if not names or set(names) != expected:
+        odd = sorted(set(names) ^ expected)
+        raise InputError(
+            f"adapter: {len(names)} tensors are trainable where the adapter has {len(expected)}"
+            f"{f' (first: {odd[0]})' if odd else ''}; freeze all but lora_A and lora_B"
+        )
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+            raise InputError(f"base: module {name} mixes the records of a batch; use a model without it")
+
+
+def _plain(value: Any) -> Any:
+    """PEFT's settings as JSON that doesn't depend on the process: sets sorted, enums as their values."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items() if key != "base_model_name_or_path"} | (
+            {"base_model_name_or_path": None} if "base_model_name_or_path" in value else {}
+        )
+    if isinstance(value, set):
+        return sorted(value)
+    return json.loads(json.dumps(value, default=str))

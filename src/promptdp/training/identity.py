@@ -1,0 +1,73 @@
+"""What makes two runs the same run: their public settings, their code and, under a key, their records."""
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from promptdp.closure import code_digest
+from promptdp.files import canonical_json, sha256_bytes
+from promptdp.policy.base import Base
+from promptdp.privacy.mechanism import Mechanism
+from promptdp.scoring.freeze import digest
+from promptdp.study import Study
+
+CODE = ("promptdp.training.round", "promptdp.policy.local")
+"""The modules whose import closure, with the reward scorer's, decides what a run computes."""
+
+
+def public_settings(
+    study: Study, benchmark: str, arm: str, seed: int, mechanism: Mechanism, base: Base
+) -> dict[str, Any]:
+    """Everything public that decides what a run computes, as JSON."""
+    settings = study.run_settings(benchmark, arm)
+    return {
+        "study": study.name,
+        "settings": settings.model_dump(mode="json"),
+        "seed": seed,
+        "mechanism": mechanism.as_json(),
+        "rollouts": study.rollouts.model_dump(mode="json") | {"samples": settings.samples},
+        "lora": study.lora.model_dump(mode="json"),
+        "optimizer": study.optimizer.model_dump(mode="json") | {"name": "AdamW"},
+        "engine": study.engine,
+        "isolation": study.isolation,
+        "dtype": study.dtype,
+        "randomness": study.randomness,
+        "base_sha256": base.sha256,
+        "scorer": {"name": settings.reward, "sha256": digest(settings.reward)},
+        "code_sha256": code_digest(*CODE),
+    }
+
+
+def settings_sha256(settings: dict[str, Any]) -> str:
+    """The digest of public settings; it names a run in public files."""
+    return sha256_bytes(canonical_json(settings).encode())
+
+
+def private_fingerprint(settings: dict[str, Any], records: bytes, key: bytes) -> str:
+    """The name of a run's recovery folder; it binds the records, so it stays in the private zone.
+
+    It is keyed because a plain hash of the records would let anyone who knows all but one of them test for
+    that one.
+    """
+    message = settings_sha256(settings).encode() + hashlib.sha256(records).digest()
+    return hmac.new(key, message, hashlib.sha256).hexdigest()[:16]
+
+
+def zone_key(folder: Path) -> bytes:
+    """The private zone's random key, 256 bits, made at first use and never leaving the zone."""
+    path = folder / "zone.key"
+    if not path.exists():
+        temporary = folder / f".zone.key.{os.getpid()}"
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(secrets.token_bytes(32))
+        try:
+            os.link(temporary, path)  # unlike a rename, never replaces the key another process has made
+        except FileExistsError:
+            pass
+        finally:
+            temporary.unlink()
+    return path.read_bytes()

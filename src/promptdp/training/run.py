@@ -1,0 +1,319 @@
+"""One training run: from private records to a released adapter, its manifest and its ledger.
+
+A run may be killed at any moment and started again with the same arguments. Each round is in the ledger
+before its coins are drawn; its weights are saved before it is committed. On a restart, a round that was begun
+but not saved is a new attempt with fresh randomness, and one that was saved but not committed is committed.
+"""
+
+import math
+import traceback
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
+from promptdp.files import read_json, sha256_file, write_json, write_text
+from promptdp.policy.base import load_base
+from promptdp.policy.local import LocalEngine
+from promptdp.policy.lora import WEIGHTS, Adapter, attach, theta_sha256
+from promptdp.policy.performance import ANY_MACHINE, Performance
+from promptdp.privacy.ledger import Ledger
+from promptdp.privacy.mechanism import Mechanism
+from promptdp.privacy.randomness import Randomness
+from promptdp.privacy.register import Register
+from promptdp.privacy.zone import private_directory, run_lock
+from promptdp.records.record import Record, read_records
+from promptdp.records.slots import Slots
+from promptdp.scoring import score
+from promptdp.scoring.verdict import Reason
+from promptdp.study import RunSettings, Study
+from promptdp.training.advantages import Advantage
+from promptdp.training.checkpoint import Place, load_checkpoint, save_checkpoint
+from promptdp.training.descent import Descent
+from promptdp.training.identity import private_fingerprint, public_settings, settings_sha256, zone_key
+from promptdp.training.objectives import GRPO, Filtered, Gold, Policy, RecordObjective, Reward
+from promptdp.training.rollouts import Rollouts
+from promptdp.training.round import private_round
+
+SCHEMA = "promptdp/run/1"
+VERSIONS = ("torch", "transformers", "peft")
+
+
+def train(
+    study: Study,
+    benchmark: str,
+    arm: str,
+    seed: int,
+    records: str | Path,
+    calibration: str | Path | None,
+    base: str | Path,
+    recovery: str | Path,
+    register: str | Path,
+    out_adapter: str | Path,
+    out_manifest: str | Path,
+    out_ledger: str | Path,
+    progress: Callable[[str], None] = lambda line: None,
+    performance: Performance = ANY_MACHINE,
+) -> None:
+    """Train one arm with one seed, or go on with it, or write the outputs of a complete run again.
+
+    Args:
+        study: the experiment; the arm's settings on the benchmark come from it.
+        benchmark: which benchmark's records.
+        arm: which arm.
+        seed: initialises the adapter and nothing else.
+        records: the private records, JSON lines.
+        calibration: the mechanism of a private arm; None for a non-private one.
+        base: the public base model's folder.
+        recovery: a folder of the private zone for this run; it outlives kills.
+        register: the study's register of runs, in the private zone.
+        out_adapter: the folder of the trained adapter, PEFT's layout.
+        out_manifest: the public manifest.
+        out_ledger: the closed ledger's copy; written last.
+        progress: is given a line with the round's number.
+        performance: how to use the machine.
+
+    Raises:
+        InputError: an input is missing, malformed or of another run.
+        PrivacyRefusal: the study's records don't allow this arm, or the ledger lacks rounds.
+    """
+    torch.set_num_threads(1)  # sums keep their order, and runs that share a machine don't fight for cores
+    settings = study.run_settings(benchmark, arm)
+    _refuse_confidential(study, settings)
+    mechanism = _mechanism(settings, calibration)
+    model = load_base(base, study.dtype, performance.device)
+    public = public_settings(study, benchmark, arm, seed, mechanism, model)
+    identity = {"benchmark": benchmark, "arm": arm, "seed": seed, "settings_sha256": settings_sha256(public)}
+
+    recovery = private_directory(recovery)
+    with run_lock(recovery / "lock"):
+        Register(register).append({"event": "train", "study": study.name} | identity)
+        fingerprint = private_fingerprint(public, _read(records), zone_key(Path(register).parent))
+        folder = private_directory(recovery / fingerprint)
+        header = {"study": study.name, "mechanism": mechanism.as_json()} | identity
+        ledger = Ledger.open(folder / "ledger.jsonl", header)
+        adapter = attach(model, study.lora, seed)
+        descent = Descent(adapter, settings.learning_rate, study.optimizer)
+        _resume(ledger, folder / "checkpoint.safetensors", descent)
+        randomness = Randomness.seeded(seed) if study.randomness == "seeded" else Randomness.from_os()
+        if not ledger.closed:
+            slots = Slots.fill(mechanism.slots, _checked_records(records, settings.objective))
+            policy = Policy(
+                model, adapter, settings.prompt, study.rollouts.logprob_temperature, performance.chunk
+            )
+            engine = LocalEngine(model, study.isolation, performance.rows)
+            rollouts = Rollouts(policy, engine, settings.samples, study.rollouts.temperature, settings.cap)
+            objective = _objective(study, settings, policy)
+            _train_rounds(
+                ledger, folder, mechanism, slots, randomness, rollouts, objective, descent, progress
+            )
+            ledger.close()
+        _write_outputs(
+            public,
+            mechanism,
+            calibration,
+            randomness,
+            adapter,
+            ledger,
+            folder,
+            Path(out_adapter),
+            Path(out_manifest),
+            Path(out_ledger),
+        )
+
+
+def _train_rounds(
+    ledger: Ledger,
+    folder: Path,
+    mechanism: Mechanism,
+    slots: Slots,
+    randomness: Randomness,
+    rollouts: Rollouts,
+    objective: RecordObjective,
+    descent: Descent,
+    progress: Callable[[str], None],
+) -> None:
+    """The rounds that are left, each begun, computed, saved and committed, in this order."""
+    for t in range(ledger.next_round(), mechanism.rounds + 1):
+        attempt = ledger.begin(t)
+        place = Place(t, attempt, ledger.length, ledger.head)
+        try:
+            private_round(t, attempt, mechanism, slots, randomness, rollouts, objective, descent)
+        except PromptDPError:
+            raise
+        except Exception:
+            # The message of an exception may quote private text: it stays in the zone, with the traceback.
+            write_text(folder / f"failure-{t}-{attempt}.txt", traceback.format_exc())
+            raise PromptDPError(
+                f"round {t} failed inside the private mechanism; the traceback is in {folder}; "
+                "start the same command again for a new attempt, whose result can't be released"
+            ) from None
+        save_checkpoint(folder / "checkpoint.safetensors", descent.state(), place)
+        ledger.commit(t, attempt, theta_sha256(descent.theta))
+        progress(f"round {t} of {mechanism.rounds}")
+
+
+def _resume(ledger: Ledger, checkpoint: Path, descent: Descent) -> None:
+    """Bring the coordinates to where the ledger stands, completing a commit that a kill cut off.
+
+    A ledger whose weights are gone goes on with a new branch from round 1: its attempts stay charged.
+    """
+    saved = load_checkpoint(checkpoint)
+    if saved is not None:
+        state, place = saved
+        ledger.confirm(place.ledger_length, place.ledger_head)
+        uncommitted = place.ledger_length == ledger.length and ledger.pending == (place.round, place.attempt)
+        if uncommitted:
+            ledger.commit(place.round, place.attempt, theta_sha256(state["theta"]))
+        if ledger.summary.theta_sha256 == theta_sha256(state["theta"]):
+            descent.restore(state)
+            return
+    if ledger.closed:
+        raise InputError(f"{checkpoint}: the weights of a complete run are gone; remove {checkpoint.parent}")
+    if ledger.summary.rounds:
+        ledger.start_branch()
+
+
+def _objective(study: Study, settings: RunSettings, policy: Policy) -> RecordObjective:
+    """The arm's training method."""
+    reward = verifier(settings.reward)
+    if settings.objective == "gold":
+        return Gold(policy)
+    if settings.objective == "filtered":
+        return Filtered(policy, reward)
+    return GRPO(policy, reward, Advantage(settings.advantage), study.rollouts.kl_weight)
+
+
+def verifier(rule: str) -> Reward:
+    """The reward of a scorer: 1 for a correct response, 0 for another, None where the scorer gave up."""
+
+    def reward(response: str, answer: str, capped: bool) -> float | None:
+        verdict = score(rule, response, answer, capped)
+        return None if verdict.reason == Reason.LIMIT else float(verdict.correct)
+
+    return reward
+
+
+def _refuse_confidential(study: Study, settings: RunSettings) -> None:
+    if study.records != "confidential":
+        return
+    if not settings.private:
+        raise PrivacyRefusal(f"{study.name}: arm {settings.arm} adds no noise; confidential records need it")
+    if study.randomness != "os":
+        raise PrivacyRefusal(f"{study.name}: seeded randomness is not private; set randomness: os")
+
+
+def _mechanism(settings: RunSettings, calibration: str | Path | None) -> Mechanism:
+    """The mechanism of a run, its noise multiplier from the calibration.
+
+    Raises:
+        InputError: the calibration is missing, or of another mechanism.
+    """
+    sigma = 0.0
+    if settings.private:
+        if calibration is None:
+            raise InputError(f"{settings.arm}: a private arm needs its calibration; make it with `calibrate`")
+        found = read_json(calibration)
+        for key in ("slots", "expected", "rounds", "delta"):
+            if found.get(key) != getattr(settings, key):
+                raise InputError(f"{calibration}: {key} is not that of arm {settings.arm}; calibrate again")
+        sigma = float(found["sigma"])
+    return Mechanism(
+        slots=settings.slots,
+        expected=settings.expected,
+        rounds=settings.rounds,
+        noise_multiplier=sigma,
+        clipping_norm=math.inf if settings.clipping_norm is None else settings.clipping_norm,
+        delta=settings.delta,
+    )
+
+
+def _read(records: str | Path) -> bytes:
+    try:
+        return Path(records).read_bytes()
+    except OSError as error:
+        raise InputError(f"{records}: cannot be read ({error.strerror}); check the path") from None
+
+
+def _checked_records(path: str | Path, objective: str) -> list[Record]:
+    records = read_records(path)
+    if objective == "gold":
+        for number, record in enumerate(records, start=1):
+            if record.solution is None:
+                raise InputError(
+                    f"{path}:{number}: key 'solution' is missing; the gold objective imitates it"
+                )
+    return records
+
+
+def _write_outputs(
+    public: dict[str, Any],
+    mechanism: Mechanism,
+    calibration: str | Path | None,
+    randomness: Randomness,
+    adapter: Adapter,
+    ledger: Ledger,
+    folder: Path,
+    out_adapter: Path,
+    out_manifest: Path,
+    out_ledger: Path,
+) -> None:
+    """The public outputs; they hold no clock, no count and nothing else of the records."""
+    adapter.save(out_adapter)
+    obstacles = {
+        "no noise is added": not mechanism.private,
+        "the randomness is seeded": not randomness.private,
+        "records share batches": public["isolation"] != "strict",
+        "a round failed inside the mechanism": any(folder.glob("failure-*.txt")),
+    }
+    write_json(
+        out_manifest,
+        public
+        | {
+            "schema": SCHEMA,
+            "settings_sha256": settings_sha256(public),
+            "records": "withheld",
+            "accounting": _accounting(mechanism, calibration, ledger),
+            "randomness": randomness.description | _backend_seeds(adapter),
+            "lora": public["lora"] | {"coordinates": adapter.coordinates, "tensors": len(adapter.names)},
+            "attempts": ledger.begun_attempts,
+            "theta_sha256": adapter.sha256(),
+            "adapter_sha256": sha256_file(out_adapter / WEIGHTS),
+            "ledger_head": ledger.head,
+            "not_releasable": [reason for reason, holds in obstacles.items() if holds],
+            "versions": {package: version(package) for package in VERSIONS},
+        },
+    )
+    write_text(out_ledger, (folder / "ledger.jsonl").read_text(encoding="utf-8"))
+
+
+def _accounting(
+    mechanism: Mechanism, calibration: str | Path | None, ledger: Ledger
+) -> dict[str, float | None]:
+    """Epsilon of the retained rounds, and of every attempt begun (the one to state)."""
+    if calibration is None or not mechanism.private:
+        return {"delta": None, "epsilon_retained": None, "epsilon_all": None}
+    retained = read_json(calibration)["epsilon_pld"]
+    charged = retained
+    if ledger.begun_attempts > mechanism.rounds:
+        from promptdp.privacy.accounting import epsilon_pld  # slow to import, needed after a kill only
+
+        charged = epsilon_pld(
+            mechanism.slots,
+            mechanism.expected,
+            ledger.begun_attempts,
+            mechanism.noise_multiplier,
+            mechanism.delta,
+        )
+    return {"delta": mechanism.delta, "epsilon_retained": retained, "epsilon_all": charged}
+
+
+def _backend_seeds(adapter: Adapter) -> dict[str, str | None]:
+    """Where a backend takes its randomness from a record's stream, and how wide that is."""
+    return {
+        "rollouts": "one float64 uniform a token from the record's stream of the round",
+        "dropout": "32-bit seed from the record's stream of the round" if adapter.dropout else None,
+    }
