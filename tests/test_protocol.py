@@ -14,7 +14,8 @@ def folder(tmp_path, monkeypatch):
     """A protocol with one decision over one file and one lock, frozen."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rule.py").write_text("answer = 1\n")
-    (tmp_path / "rule.sha256").write_text(f"{sha256_bytes(b'answer = 1\n')}  rule.py\n")
+    digest = sha256_bytes(b"answer = 1\n")
+    (tmp_path / "rule.sha256").write_text(f"{digest}  rule.py\n")
     (tmp_path / "choice.yaml").write_text("rate: 1\n")
     (tmp_path / "p.yaml").write_text(
         "# a comment that stays\n"

@@ -455,7 +455,8 @@ def load_study(name_or_path: str | Path) -> Study:
 
 def _first_problem(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_input=False)
-    first = problems[0]
+    # A misspelt key is also a missing one: the spelling is what helps.
+    first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
     key = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":

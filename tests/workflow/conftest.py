@@ -1,0 +1,84 @@
+"""A copy of the repository's tracked files in which the small study can be run, killed and looked at."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = "tests/workflow/small.yaml"
+
+
+class Checkout:
+    """A working copy with its own results/ and private/."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    def command(self, *arguments, study=SMALL, **config) -> list[str]:
+        settings = [f"{key}={value}" for key, value in {"study": study, **config}.items()]
+        return ["snakemake", *map(str, arguments), "--cores", "2", "--config", *settings]
+
+    def snakemake(self, *arguments, **config) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            self.command(*arguments, **config),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+
+    def start(self, *command) -> subprocess.Popen:
+        """Start a command as the leader of a process group of its own."""
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def jobs(self, *targets, **config) -> list[str]:
+        """The names of the rules that a dry run would start."""
+        result = self.snakemake(*targets, "--dry-run", "--quiet", "host", **config)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return sorted(
+            line.split()[1].rstrip(":") for line in result.stdout.splitlines() if line.startswith("rule ")
+        )
+
+
+def kill_group(process: subprocess.Popen) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Checkout:
+    return Checkout(copy_to(tmp_path / "checkout"))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Checkout:
+    """The small study, run to its end once for all tests that only look at it."""
+    shared = Checkout(copy_to(tmp_path_factory.mktemp("finished") / "checkout"))
+    result = shared.snakemake("all")
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+    return shared
+
+
+def copy_to(folder: Path) -> Path:
+    """Copy every file git tracks, as it is in the working tree."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for name in names.split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    return folder

@@ -1,0 +1,158 @@
+"""The whole road on the small study: it ends, repeats nothing, survives a kill, and refuses bad input."""
+
+import json
+import random
+import time
+
+import pytest
+
+from promptdp.privacy.ledger import verify_ledger
+from promptdp.study import load_study
+from tests.workflow.conftest import SMALL, kill_group
+
+pytestmark = pytest.mark.workflow
+STUDY = load_study(SMALL)
+RUNS = STUDY.runs()
+FIGURE = "results/small/figures/fig2.pdf"
+
+
+def test_the_road_ends_in_every_table_and_figure_in_every_format(finished):
+    results = finished.folder / "results/small"
+    for number in STUDY.tables:
+        for ending in ("csv", "md", "tex", "json"):
+            assert (results / f"tables/table{number}.{ending}").stat().st_size > 0
+    for ending in ("pdf", "png", "svg", "csv"):
+        assert (results / f"figures/fig2.{ending}").stat().st_size > 0
+
+
+def test_a_seeded_study_says_in_every_table_and_manifest_that_it_is_not_private(finished):
+    results = finished.folder / "results/small"
+    for number in STUDY.tables:
+        assert "not private" in (results / f"tables/table{number}.md").read_text().lower(), number
+    for manifest in results.glob("runs/*/*/*/run.json"):
+        assert json.loads(manifest.read_text())["private"] is False
+
+
+def test_a_second_campaign_has_nothing_to_do(finished):
+    assert finished.jobs("all") == []
+    for rerun_triggers in (["mtime"], ["code", "input", "mtime", "params", "software-env"]):
+        assert finished.jobs("all", "--rerun-triggers", *rerun_triggers) == []
+
+
+def test_one_figure_alone_reruns_nothing_else(finished):
+    figure = finished.folder / FIGURE
+    kept = figure.read_bytes()
+    figure.unlink()
+    assert finished.jobs(FIGURE) == ["figure"]
+    assert finished.snakemake(FIGURE).returncode == 0
+    assert figure.read_bytes() == kept
+
+
+def test_every_run_has_a_closed_ledger_of_all_its_rounds(finished):
+    for benchmark, arm, seed in RUNS:
+        ledger = finished.folder / f"results/small/runs/{benchmark}/{arm}/seed{seed}/ledger.jsonl"
+        summary = verify_ledger(ledger)
+        assert summary.committed_rounds == STUDY.run_settings(benchmark, arm).rounds
+
+
+def test_the_private_zone_is_closed_to_others_and_holds_the_register(finished):
+    private = finished.folder / "private"
+    for folder in (private, *(path for path in private.rglob("*") if path.is_dir())):
+        assert folder.stat().st_mode & 0o077 == 0, folder
+    register = (private / "small/register.jsonl").read_text().splitlines()
+    assert len(register) >= len(RUNS)
+
+
+def test_no_training_question_stands_in_a_public_file(finished):
+    questions = [
+        json.loads(line)["question"].encode()
+        for path in finished.folder.glob("private/small/records/*/train.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    public = [path for path in (finished.folder / "results").rglob("*") if path.is_file()]
+    assert len(questions) >= 120 and len(public) > 50
+    for path in public:
+        content = path.read_bytes()
+        assert not [question for question in questions if question in content], path
+
+
+def test_an_edited_learning_rate_retrains_that_arm_alone(finished, tmp_path):
+    changed = tmp_path / "small.yaml"
+    text = (finished.folder / SMALL).read_text()
+    micro = finished.folder / "config/studies/micro.yaml"
+    changed.write_text(
+        text.replace("../../config/studies/micro.yaml", str(micro)).replace(
+            "gold: {seeds: [1],", "gold: {seeds: [1], learning_rate: 0.5,"
+        )
+    )
+    jobs = finished.jobs("all", study=changed)
+    assert jobs.count("train") == 1 and jobs.count("predict") == 1
+    assert "public_base" not in jobs and "calibrate" not in jobs and "records" not in jobs
+
+
+@pytest.mark.parametrize("attempt", range(2))
+def test_a_killed_campaign_goes_on_without_help_and_loses_no_ledger_line(checkout, attempt):
+    target = "results/small/runs/arithmetic/dp_grpo/seed1/run.json"
+    recovery = checkout.folder / "private/small/recovery/arithmetic/dp_grpo/seed1"
+    process = checkout.start(*checkout.command(target))
+    deadline = time.monotonic() + 300
+    while not [path for path in recovery.glob("*/ledger.jsonl") if b"begin" in path.read_bytes()]:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(random.uniform(0, 0.3))
+    kill_group(process)
+    (ledger,) = recovery.glob("*/ledger.jsonl")
+    before = ledger.read_bytes()
+    whole = before[: before.rfind(b"\n") + 1]
+
+    assert checkout.snakemake("--unlock").returncode == 0
+    result = checkout.snakemake(target)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-3000:]
+    assert ledger.read_bytes().startswith(whole)
+    summary = verify_ledger(ledger)
+    assert summary.committed_rounds == STUDY.run_settings("arithmetic", "dp_grpo").rounds
+    assert summary.begun_attempts >= summary.committed_rounds
+
+
+def test_two_campaigns_of_one_run_do_not_write_one_ledger_at_once(checkout):
+    target = "results/small/runs/choices/gold/seed1/run.json"
+    first = checkout.start(*checkout.command(target, "--nolock"))
+    second = checkout.start(*checkout.command(target, "--nolock"))
+    assert first.wait(300) == 0 or second.wait(300) == 0
+    second.wait(300)
+    assert checkout.snakemake(target, "--nolock").returncode == 0
+    (ledger,) = checkout.folder.glob("private/small/recovery/choices/gold/seed1/*/ledger.jsonl")
+    assert verify_ledger(ledger).begun_attempts == STUDY.run_settings("choices", "gold").rounds
+
+
+BAD = {
+    "an unknown study": ({"study": "nosuch"}, "there is no such study"),
+    "an unknown source": ({"source": "elsewhere"}, "source is 'trained' or 'recorded'"),
+    "an unknown key": ({"study": "name: x\nspeed: 9\n"}, "speed"),
+    "an arm without seeds": ({"study": "extends: {}\narms: {{gold: {{seeds: []}}}}\n"}, "arms.gold.seeds"),
+    "epsilon of zero": ({"study": "extends: {}\nbenchmarks: {{stories: {{epsilon: 0}}}}\n"}, "epsilon"),
+    "more expected than slots": (
+        {"study": "extends: {}\nbenchmarks: {{stories: {{expected: 900}}}}\n"},
+        "slots",
+    ),
+    "an unknown benchmark": ({"study": "extends: {}\narms: {{gold: {{benchmarks: [poems]}}}}\n"}, "poems"),
+    "two arms of one name": ({"study": "arms:\n  gold: {{}}\n  gold: {{}}\n"}, "stands twice"),
+    "a missing file": ({"study": "extends: missing.yaml\n"}, "missing.yaml"),
+}
+MODES = [("an unknown key", "--lint"), ("an unknown key", "--printshellcmds")]
+
+
+@pytest.mark.parametrize(("case", "mode"), [*((case, "--dry-run") for case in BAD), *MODES])
+def test_bad_input_stops_before_any_job_with_one_line_and_status_2(case, mode, checkout, tmp_path):
+    config, expected = BAD[case]
+    if "\n" in config.get("study", ""):
+        path = tmp_path / "bad.yaml"
+        path.write_text(config["study"].format(checkout.folder / "config/studies/micro.yaml"))
+        config = {"study": path}
+    result = checkout.snakemake("tables", mode, **config)
+    assert result.returncode == 2, result.stdout + result.stderr
+    errors = [line for line in result.stderr.splitlines() if line.startswith("promptdp: error: ")]
+    assert len(errors) == 1 and expected in errors[0]
+    assert "Traceback" not in result.stderr
+    assert not (checkout.folder / "private").exists()
+    assert [path.name for path in (checkout.folder / "results").iterdir()] == ["README.md"]
