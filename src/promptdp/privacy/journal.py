@@ -45,7 +45,7 @@ def append_line(path: Path, line: bytes, size: int | None = None) -> None:
     """
     with _sound_tail(path) as descriptor:
         if size is not None and os.fstat(descriptor).st_size != size:
-            raise PromptDPError(f"{path}: changed under a run in progress; let one run at a time use it")
+            raise PromptDPError(f"{path}: changed while in use; let one run at a time use it")
         with os.fdopen(os.dup(descriptor), "ab") as stream:
             stream.write(line + b"\n")
             stream.flush()
@@ -54,7 +54,7 @@ def append_line(path: Path, line: bytes, size: int | None = None) -> None:
 
 @contextmanager
 def _sound_tail(path: Path) -> Iterator[int]:
-    """A descriptor at the end of the file, locked against other writers, with no incomplete line before it."""
+    """A descriptor at the end of the file, locked against other writers, the last line complete."""
     existed = path.exists()
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:

@@ -1,8 +1,8 @@
 """The ledger of one run: which rounds drew on the privacy budget, in an order nobody can rewrite unnoticed.
 
-`begin(round)` is on the disk before the round's coins are drawn, `commit` after its weights are saved, so that
-every attempt which can have touched a record is in the books, whatever was killed when. Each line holds the
-hash of the line before it. Lines hold data-independent facts only: no clock, count, batch size or norm.
+`begin(round)` is on the disk before the round's coins are drawn, `commit` after its weights are saved: every
+attempt that can have touched a record is in the books, whatever was killed when. Each line holds the hash of
+the line before it. Lines hold data-independent facts only: no clock, batch size or norm.
 """
 
 import json
