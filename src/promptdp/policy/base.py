@@ -39,9 +39,12 @@ class Base:
         """Whether a prompt leaves room for a completion of that many tokens."""
         return len(prompt) + completion_tokens <= self.context
 
-    def prompt_ids(self, message: str) -> list[int]:
-        """The token ids of one user message: the single chat-template call that engine and trainer share."""
-        chat = [{"role": "user", "content": message}]
+    def prompt_ids(self, question: str, template: str = "{question}") -> list[int]:
+        """The token ids of a question inside its public frame, as one user message.
+
+        This is the single chat-template call: engine, loss and evaluation all take their ids from here.
+        """
+        chat = [{"role": "user", "content": template.replace("{question}", question)}]
         encoded = self.tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_dict=True)
         return list(encoded["input_ids"])
 

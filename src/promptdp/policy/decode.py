@@ -27,7 +27,7 @@ class _Layer:
 
 @dataclass
 class Cache:
-    """Each layer's keys and values, shape (rows, key-value heads, places, head size), and how many are filled."""
+    """Each layer's keys and values, (rows, key-value heads, places, head size), and how many are filled."""
 
     layers: list[tuple[torch.Tensor, torch.Tensor]]
     filled: int = 0
@@ -38,7 +38,7 @@ class Cache:
 
 
 class CompactModel:
-    """The forward pass of one merged model; rows of a call have one length, so nothing is padded or masked."""
+    """The forward pass of one merged model; rows of a call have one length, so nothing needs a mask."""
 
     @staticmethod
     def supports(model: Any) -> bool:
@@ -139,7 +139,7 @@ class CompactModel:
         return weight * (wide * scale).to(x.dtype)
 
     def _attend(self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        """Attention of a whole prompt to itself, or of one token a row to its past: (rows * tokens, width)."""
+        """Attention of a prompt to itself, or of one token a row to its past: (rows * tokens, width)."""
         rows, heads, tokens, size = query.shape
         if tokens > 1:
             attended = functional.scaled_dot_product_attention(

@@ -44,7 +44,7 @@ class Policy:
 
     def prompt(self, record: Record) -> list[int]:
         """The token ids that engine and loss both use."""
-        return self.base.prompt_ids(self.template.replace("{question}", record.question))
+        return self.base.prompt_ids(record.question, self.template)
 
     def logprobs(self, prompt: Sequence[int], completions: Completions) -> list[torch.Tensor]:
         """log pi_theta of each completion's tokens, with a graph to the adapter."""

@@ -88,10 +88,10 @@ def train(
     public = public_settings(study, benchmark, arm, seed, mechanism, model)
     identity = {"benchmark": benchmark, "arm": arm, "seed": seed, "settings_sha256": settings_sha256(public)}
 
-    recovery = private_directory(recovery)
+    zone, recovery = private_directory(Path(register).parent), private_directory(recovery)
     with run_lock(recovery / "lock"):
         Register(register).append({"event": "train", "study": study.name} | identity)
-        fingerprint = private_fingerprint(public, _read(records), zone_key(Path(register).parent))
+        fingerprint = private_fingerprint(public, _read(records), zone_key(zone))
         folder = private_directory(recovery / fingerprint)
         header = {"study": study.name, "mechanism": mechanism.as_json()} | identity
         ledger = Ledger.open(folder / "ledger.jsonl", header)
