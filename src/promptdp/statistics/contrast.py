@@ -77,15 +77,15 @@ def contrast(
     first, second = _matrix(a, a_seeds, problems), _matrix(b, b_seeds, problems)
     whole = math.lcm(len(a_seeds), len(b_seeds))  # lattice units in one problem
     units = first.sum(0) * (whole // len(a_seeds)) - second.sum(0) * (whole // len(b_seeds))
-    unit_pp = 100 / (len(problems) * whole)
+    scale = len(problems) * whole
     result = {
         "n_problems": len(problems),
         "pairs": pairs,
         "accuracy_pp": 100 * float(first.mean()),
         "versus_accuracy_pp": 100 * float(second.mean()),
-        "difference_pp": unit_pp * int(units.sum()),
-        "ci95_pp": [unit_pp * edge for edge in lattice.bootstrap_quantiles(units, CONFIDENCE)],
-        "mde_pp": DETECTABLE * unit_pp * math.sqrt(len(problems)) * float(units.std()),
+        "difference_pp": 100 * int(units.sum()) / scale,
+        "ci95_pp": [100 * edge / scale for edge in lattice.bootstrap_quantiles(units, CONFIDENCE)],
+        "mde_pp": DETECTABLE * 100 * float(units.std()) * math.sqrt(len(problems)) / scale,
         "sign_randomization_p": lattice.sign_randomization_p(units),
         **_by_seed(a, b, shared, problems, family),
     }
@@ -94,7 +94,7 @@ def contrast(
         result["monte_carlo"] = {
             "draws": draws,
             "seed": seed,
-            "ci95_pp": [unit_pp * edge for edge in edges],
+            "ci95_pp": [100 * edge / scale for edge in edges],
             "sign_randomization_p": lattice.drawn_sign_randomization_p(units, draws, generator),
         }
     return result

@@ -23,8 +23,8 @@ def contrast_files(
     `family` is a JSON list of the unadjusted p-values of the other tests in the same Holm family.
 
     Raises:
-        InputError: as `contrast` and `read_scores_file`, the files are not of one evaluation, or `family` is not
-            a list.
+        InputError: as `contrast` and `read_scores_file`, the files are not of one evaluation, or `family` is
+            not a list.
     """
     first, second = read_scores_files(scores), read_scores_files(versus)
     require_one_evaluation([*first, *second])

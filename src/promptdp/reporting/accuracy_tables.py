@@ -1,0 +1,119 @@
+"""Tables III to V and X: the accuracy of every arm, by extractor and by seed."""
+
+from promptdp.reporting.cells import ABSENT, Cell, absent, fixed, label, number, signed
+from promptdp.reporting.inputs import Inputs
+from promptdp.reporting.notes import arm_label, budget_notes, nonprivate_note
+from promptdp.reporting.table import Table
+from promptdp.study import Study
+
+ROLES = {"strict": "Strict", "robust": "Robust"}
+ORDINALS = ("first", "second", "third")
+
+
+def benchmark(study: Study, inputs: Inputs, place: int) -> Table:
+    """Table III, IV or V: one benchmark, a column for each extractor, with the difference to the base."""
+    names = list(study.benchmarks)
+    evaluation_set = _endpoint(study, names[place]) if place < len(names) else None
+    if evaluation_set is None:
+        return Table(
+            caption=f"Accuracy on the {ORDINALS[place]} benchmark.",
+            columns=("Model", "Strict (%)"),
+            rows=(),
+            notes=(f"This study evaluates no {ORDINALS[place]} benchmark, so the table is empty.",),
+        )
+    scorers = scorers_of(study, evaluation_set)
+    arms = arms_of(study, evaluation_set)
+    extractors = "two answer extractors" if len(scorers) == 2 else "one answer extractor"
+    return Table(
+        caption=f"Accuracy on {evaluation_set} under {extractors}, mean over seeds "
+        "(difference to the base in points).",
+        columns=("Model", *(f"{ROLES[role]} (%)" for role in scorers)),
+        rows=tuple(
+            (
+                label(arm_label(study, arm)),
+                *(_against_base(study, inputs, evaluation_set, rule, arm) for rule in scorers.values()),
+            )
+            for arm in arms
+        ),
+        notes=(
+            "; ".join(f"{ROLES[role]}: scorer {rule}" for role, rule in scorers.items())
+            + f"; {study.evaluation_sets[evaluation_set].problems:,} problems.",
+            *nonprivate_note(study, set(arms)),
+            *budget_notes(study, inputs, [names[place]]),
+        ),
+    )
+
+
+def seeds(study: Study, inputs: Inputs) -> Table:
+    """Table X: the accuracy of every seed of every arm under every scorer."""
+    return Table(
+        caption="Accuracy (%) of every seed, in the order of seeds.",
+        columns=("Evaluation set", "Scorer", "Arm", "Seeds", "Mean"),
+        rows=tuple(
+            (
+                label(evaluation_set),
+                label(rule),
+                label(arm_label(study, arm)),
+                _seeds(study, inputs, evaluation_set, rule, arm),
+                _mean(study, inputs, evaluation_set, rule, arm),
+            )
+            for evaluation_set in study.evaluation_sets
+            for rule in scorers_of(study, evaluation_set).values()
+            for arm in arms_of(study, evaluation_set)
+        ),
+        notes=(*nonprivate_note(study, set(study.arms)), *budget_notes(study, inputs, study.benchmarks)),
+        groups=2,
+    )
+
+
+def base_of(study: Study) -> str | None:
+    """The public base: the first arm that is not trained."""
+    return next((name for name, spec in study.arms.items() if not spec.trained), None)
+
+
+def scorers_of(study: Study, evaluation_set: str) -> dict[str, str]:
+    """The rules of an evaluation set by their role, strict first."""
+    scorers = study.evaluation_sets[evaluation_set].scorers
+    return {role: rule for role in ROLES if (rule := getattr(scorers, role))}
+
+
+def arms_of(study: Study, evaluation_set: str) -> list[str]:
+    """The arms that answer an evaluation set, in the study's order."""
+    return list(dict.fromkeys(arm for arm, _ in study.evaluations(evaluation_set)))
+
+
+def _endpoint(study: Study, name: str) -> str | None:
+    """The evaluation set a benchmark is reported on: its first with split eval."""
+    sets = study.evaluation_sets.items()
+    return next((key for key, spec in sets if spec.benchmark == name and spec.split == "eval"), None)
+
+
+def _mean(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
+    found = inputs.accuracies.get((evaluation_set, rule, arm), {})
+    expected = study.arms[arm].seeds
+    if any(seed not in found for seed in expected):
+        return absent()
+    return number(sum(found[seed] for seed in expected) / len(expected), 2)
+
+
+def _against_base(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
+    mean = _mean(study, inputs, evaluation_set, rule, arm)
+    contrast = inputs.contrasts.get((evaluation_set, rule, arm, base_of(study) or ""))
+    if contrast is None or mean.text == ABSENT:
+        return mean
+    low, high = contrast["ci95_pp"]
+    return Cell(
+        f"{mean.text} ({signed(contrast['difference_pp'])})",
+        {**mean.values, "difference": contrast["difference_pp"], "low": low, "high": high},
+    )
+
+
+def _seeds(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
+    found = inputs.accuracies.get((evaluation_set, rule, arm), {})
+    if not study.arms[arm].trained:
+        return Cell(ABSENT, {})
+    by_seed = {seed: found.get(seed) for seed in study.arms[arm].seeds}
+    return Cell(
+        " / ".join(ABSENT if value is None else fixed(value, 2) for value in by_seed.values()),
+        {str(seed): value for seed, value in by_seed.items()},
+    )

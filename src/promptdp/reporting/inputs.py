@@ -1,0 +1,92 @@
+"""What tables and figures are made from: files that say of themselves what they are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from promptdp.errors import InputError
+from promptdp.files import read_json, sha256_file
+from promptdp.statistics.scores import read_scores_file
+from promptdp.study import RunSettings, Study
+
+
+@dataclass
+class Inputs:
+    """The content of a study's files, found by what it is about.
+
+    `accuracies` are in percent by (evaluation set, scorer, arm) and seed; `contrasts` by (evaluation set,
+    scorer, arm, versus); `compositions` by benchmark; `calibrations` by (slots, expected, rounds, delta) and
+    the target epsilon, or the noise multiplier where that was given.
+    """
+
+    accuracies: dict[tuple[str, str, str], dict[int, float]] = field(default_factory=dict)
+    contrasts: dict[tuple[str, str, str, str], dict[str, Any]] = field(default_factory=dict)
+    calibrations: dict[tuple[int, int, int, float, float], dict[str, Any]] = field(default_factory=dict)
+    compositions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
+
+    def calibration(self, settings: RunSettings) -> dict[str, Any] | None:
+        """The calibration of a run's mechanism, if it is among the files."""
+        budget = settings.epsilon if settings.noise_multiplier is None else settings.noise_multiplier
+        assert budget is not None
+        return self.calibrations.get(
+            (settings.slots, settings.expected, settings.rounds, settings.delta, budget)
+        )
+
+
+def read_inputs(study: Study, paths: Sequence[Path]) -> Inputs:
+    """Read score files (Parquet) and JSON files of the schemas contrast, calibration and composition.
+
+    Raises:
+        InputError: a file is malformed, of another study, of a schema no table reads, or says what another
+        file says.
+    """
+    inputs = Inputs()
+    for path in paths:
+        inputs.hashes[str(path)] = sha256_file(path)
+        try:
+            _add(study, inputs, path)
+        except KeyError as error:
+            raise InputError(f"{path}: lacks {error.args[0]}; make it again with its rule") from None
+    return inputs
+
+
+def _add(study: Study, inputs: Inputs, path: Path) -> None:
+    if path.suffix == ".parquet":
+        file = read_scores_file(path)
+        metadata = _of(study, path, file.metadata or {})
+        seeds = inputs.accuracies.setdefault(
+            (metadata["evaluation_set"], metadata["scorer"], metadata["arm"]), {}
+        )
+        for seed, problems in file.seeds.items():
+            _once(path, seeds, seed, 100 * sum(problems.values()) / len(problems))
+        return
+    content = read_json(path)
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema == "promptdp/contrast/1":
+        _of(study, path, content)
+        key = (content["evaluation_set"], content["scorer"], content["arm"], content["versus"])
+        _once(path, inputs.contrasts, key, content)
+    elif schema == "promptdp/calibration/1":
+        budget = content["sigma"] if content["epsilon_target"] is None else content["epsilon_target"]
+        mechanism = (content["slots"], content["expected"], content["rounds"], content["delta"], budget)
+        _once(path, inputs.calibrations, mechanism, content)
+    elif schema == "promptdp/composition/1":
+        _once(path, inputs.compositions, _of(study, path, content)["benchmark"], content)
+    else:
+        raise InputError(
+            f"{path}: is not what tables are made from; give scores, contrasts, calibrations, compositions"
+        )
+
+
+def _of(study: Study, path: Path, content: dict[str, Any]) -> dict[str, Any]:
+    if content.get("study") != study.name:
+        raise InputError(f"{path}: is not of study {study.name}; give the files of one study")
+    return content
+
+
+def _once(path: Path, among: dict[Any, Any], key: Any, value: Any) -> None:
+    if key in among:
+        raise InputError(f"{path}: says what another input says already; give each file once")
+    among[key] = value

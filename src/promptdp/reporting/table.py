@@ -1,0 +1,173 @@
+"""A table, and the one grid of text it is in every format: CSV, Markdown, LaTeX and JSON."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from promptdp.files import write_json, write_text
+from promptdp.reporting.cells import Cell
+
+SCHEMA = "promptdp/table/1"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a study.
+
+    `rows` have one cell for each of `columns`; the first `groups` columns say what a row belongs to and are
+    left blank in Markdown and LaTeX where they repeat the row above. `inputs` maps each file it was made from
+    to its SHA-256.
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    groups: int = 0
+    number: int = 0
+    inputs: dict[str, str] = field(default_factory=dict)
+
+
+def write_table(table: Table, stem: str | Path) -> None:
+    """Write a table as STEM.csv (full precision), STEM.md, STEM.tex and STEM.json."""
+    stem = Path(stem)
+    for ending, text in (("csv", as_csv(table)), ("md", as_markdown(table)), ("tex", as_latex(table))):
+        write_text(stem.with_name(f"{stem.name}.{ending}"), text)
+    write_json(
+        stem.with_name(f"{stem.name}.json"),
+        {
+            "schema": SCHEMA,
+            "number": table.number,
+            "caption": table.caption,
+            "columns": list(table.columns),
+            "rows": [
+                [{"text": cell.text, "values": dict(cell.values)} for cell in row] for row in table.rows
+            ],
+            "notes": list(table.notes),
+            "inputs": table.inputs,
+        },
+    )
+
+
+def as_csv(table: Table) -> str:
+    """One line for each row; a cell of several numbers takes several columns, `COLUMN ending`."""
+    endings = [
+        list(dict.fromkeys(ending for row in table.rows for ending in row[place].values)) or [""]
+        for place in range(len(table.columns))
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        f"{column} {ending}".rstrip()
+        for column, column_endings in zip(table.columns, endings, strict=True)
+        for ending in column_endings
+    )
+    for row in table.rows:
+        writer.writerow(
+            cell.values.get(ending)
+            for cell, column_endings in zip(row, endings, strict=True)
+            for ending in column_endings
+        )
+    return text.getvalue()
+
+
+def as_markdown(table: Table) -> str:
+    """A caption, a table with columns of even width, and a paragraph for each note."""
+    grid = [[_markdown(text) for text in line] for line in [table.columns, *_display(table)]]
+    widths = [max(3, *(len(line[place]) for line in grid)) for place in range(len(table.columns))]
+    right = _numeric(table)
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(cells, widths, right, strict=True)
+        )
+        return f"| {' | '.join(padded)} |"
+
+    rule = ["-" * (width - to_right) + ":" * to_right for width, to_right in zip(widths, right, strict=True)]
+    body = "\n".join([line(grid[0]), line(rule), *map(line, grid[1:])])
+    notes = "".join(f"\n{_markdown(note)}\n" for note in table.notes)
+    return f"**Table {table.number}.** {_markdown(table.caption)}\n\n{body}\n{notes}"
+
+
+def as_latex(table: Table) -> str:
+    """A `table` environment in the style of the booktabs package, its notes below."""
+    alignment = "".join("r" if numeric else "l" for numeric in _numeric(table))
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(_latex(cell) for cell in cells) + r" \\"
+
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_latex(table.caption)}}}",
+            rf"\label{{tab:{table.number}}}",
+            rf"\begin{{tabular}}{{{alignment}}}",
+            r"\toprule",
+            line(table.columns),
+            r"\midrule",
+            *(line(row) for row in _display(table)),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(rf"\par\smallskip{{\footnotesize {_latex(note)}}}" for note in table.notes),
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _numeric(table: Table) -> list[bool]:
+    """Which columns hold numbers, and are aligned to the right."""
+    return [
+        place > 0 and not all(isinstance(row[place].values.get(""), str) for row in table.rows)
+        for place in range(len(table.columns))
+    ]
+
+
+def _display(table: Table) -> list[list[str]]:
+    """The rows' texts, with repeated groups left blank."""
+    lines: list[list[str]] = []
+    above: list[str] = []
+    for row in table.rows:
+        texts = [cell.text for cell in row]
+        same = 0
+        while same < table.groups and above[: same + 1] == texts[: same + 1]:
+            same += 1
+        lines.append([""] * same + texts[same:])
+        above = texts
+    return lines
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\|*<])", r"\\\1", " ".join(text.split()))
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "ε": r"$\varepsilon$",
+    "δ": r"$\delta$",
+    "σ": r"$\sigma$",
+    "×": r"$\times$",
+    "†": r"$^{\dagger}$",
+    "−": r"$-$",
+    "–": "--",
+    "<": r"$<$",
+    ">": r"$>$",
+}
+_NUMBER = re.compile(r"(?<![\w.])[-+]\d[\d.,]*\d|(?<![\w.])[-+]\d")
+_RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def _latex(text: str) -> str:
+    """Text with LaTeX's own characters escaped, and signed numbers and powers set as mathematics."""
+    escaped = "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+    signed = _NUMBER.sub(lambda match: f"${match.group()}$", escaped)
+    return _RAISED.sub(lambda match: f"$^{{{match.group().translate(_LOWERED)}}}$", signed)

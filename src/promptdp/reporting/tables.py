@@ -1,0 +1,50 @@
+"""The paper's tables for any study: I to VI, X and XI."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from promptdp.errors import InputError
+from promptdp.reporting import accuracy_tables, contrast_tables, settings_tables
+from promptdp.reporting.inputs import Inputs, read_inputs
+from promptdp.reporting.notes import headline, warnings
+from promptdp.reporting.table import Table, write_table
+from promptdp.study import Study
+
+__all__ = ["TABLES", "Table", "make_table", "write_table"]
+
+TABLES: dict[int, Callable[[Study, Inputs], Table]] = {
+    1: settings_tables.benchmarks,
+    2: contrast_tables.gains,
+    3: partial(accuracy_tables.benchmark, place=0),
+    4: partial(accuracy_tables.benchmark, place=1),
+    5: partial(accuracy_tables.benchmark, place=2),
+    6: settings_tables.accounting,
+    10: accuracy_tables.seeds,
+    11: contrast_tables.seeds,
+}
+
+
+def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
+    """Make a table by its number in the paper; what the study or the inputs lack is shown as absent.
+
+    Args:
+        number: a key of `TABLES`.
+        study: the study; it gives rows, columns and captions.
+        inputs: score files, contrasts, calibrations and compositions of the study, in any order.
+
+    Raises:
+        InputError: there is no such table, or an input is not usable (`read_inputs`).
+    """
+    if number not in TABLES:
+        raise InputError(f"table {number}: is not made here; there are {', '.join(map(str, TABLES))}")
+    read = read_inputs(study, inputs)
+    table = TABLES[number](study, read)
+    return replace(
+        table,
+        number=number,
+        caption=f"{headline(study)}{table.caption} Study {study.name}.",
+        notes=(*warnings(study), *table.notes),
+        inputs=read.hashes,
+    )
