@@ -258,10 +258,10 @@ def _pld(events: Sequence[Event], delta: float, coarsening: float = 1) -> float:
 
 
 def _interval(events: Sequence[Event], delta: float) -> float:
-    """The grid of the privacy loss: finer than _FINE for epsilon < 1, at most _LARGEST_GRID points a round."""
+    """The grid of the privacy loss: finer than _FINE if epsilon < 1, at most _LARGEST_GRID points a round."""
     epsilon, _ = _rdp(events, delta)
     sigma = min(noise_multiplier for *_, noise_multiplier in events)
-    # The loss (2x + 1) / 2 sigma^2 of an unsampled round at x = 10 sigma, beyond which the mass is below e^-50.
+    # The loss (2x + 1) / 2 sigma^2 of an unsampled round at x = 10 sigma; the mass beyond is below e^-50.
     range_of_loss = 10 / sigma + 1 / (2 * sigma**2)
     return max(_FINE * min(1, epsilon), range_of_loss / _LARGEST_GRID)
 

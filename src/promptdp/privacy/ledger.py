@@ -51,40 +51,40 @@ class LedgerSummary:
             entry = json.loads(line)
         except ValueError:
             raise ValueError("is not JSON") from None
-        if not isinstance(entry, dict) or canonical_json(entry).encode() != line:
-            raise ValueError("is not a line this program wrote")
-        event = str(entry.get("event"))
-        free = {key: entry[key] for key in ("header", "theta_sha256") if key in entry}
-        if entry != self.entry(event, **free):
+        if not isinstance(entry, dict):
+            raise ValueError("is not an entry")
+        if self.entry_line(str(entry.get("event")), entry.get("header"), entry.get("theta_sha256")) != line:
             raise ValueError("does not follow from the lines before it")
-        return replace(self, **self._effect(event, **free), length=self.length + 1, head=sha256_bytes(line))
+        return replace(self, **self._effect(entry), length=self.length + 1, head=sha256_bytes(line))
 
-    def entry(self, event: str, **free: Any) -> dict[str, Any]:
-        """The one entry that can record `event` now, given its free fields; ValueError if there is none."""
-        if self.closed or (event == "open") != (self.length == 0):
-            raise ValueError("comes after the ledger was closed" if self.closed else "is out of place")
-        here = {"event": event, "previous": self.head, "branch": self.branch}
+    def entry_line(self, event: str, header: Any = None, theta_sha256: Any = None) -> bytes:
+        """The one line that can record `event` next; ValueError says why there is none."""
+        if self.closed:
+            raise ValueError("comes after the ledger was closed")
+        entry = {"event": event, "previous": self.head, "branch": self.branch}
         match event:
-            case "open" if isinstance(free.get("header"), dict):
-                return here | {"schema": SCHEMA, "branch": 1} | free
-            case "begin":
-                return here | {"round": self.rounds + 1, "attempt": self.attempts + 1} | free
-            case "commit" if self.attempts and _is_sha256(free.get("theta_sha256")):
-                return here | {"round": self.rounds + 1, "attempt": self.attempts} | free
+            case "open" if not self.length and isinstance(header, dict):
+                entry |= {"branch": 1, "schema": SCHEMA, "header": header}
+            case "begin" if self.length:
+                entry |= {"round": self.rounds + 1, "attempt": self.attempts + 1}
+            case "commit" if self.attempts and _is_sha256(theta_sha256):
+                entry |= {"round": self.rounds + 1, "attempt": self.attempts, "theta_sha256": theta_sha256}
             case "branch" if self.rounds or self.attempts:
-                return here | {"branch": self.branch + 1} | free
+                entry |= {"branch": self.branch + 1}
             case "closed" if self.rounds and not self.attempts:
-                return here | {"rounds": self.rounds} | free
-        raise ValueError(f"records {event!r}, which can't happen here")
+                entry |= {"rounds": self.rounds}
+            case _:
+                raise ValueError(f"records {event!r}, which can't happen here")
+        return canonical_json(entry).encode()
 
-    def _effect(self, event: str, **free: Any) -> dict[str, Any]:
-        match event:
+    def _effect(self, entry: dict[str, Any]) -> dict[str, Any]:
+        match entry["event"]:
             case "open":
-                return free | {"branch": 1}
+                return {"branch": 1, "header": entry["header"]}
             case "begin":
                 return {"attempts": self.attempts + 1, "begun_attempts": self.begun_attempts + 1}
             case "commit":
-                return free | {"rounds": self.rounds + 1, "attempts": 0}
+                return {"rounds": self.rounds + 1, "attempts": 0, "theta_sha256": entry["theta_sha256"]}
             case "branch":
                 return {"branch": self.branch + 1, "rounds": 0, "attempts": 0, "theta_sha256": None}
         return {"closed": True}
@@ -205,7 +205,7 @@ class Ledger:
 
     def _append(self, event: str, **free: Any) -> None:
         try:
-            line = canonical_json(self._summary.entry(event, **free)).encode()
+            line = self._summary.entry_line(event, **free)
             summary = self._summary.after(line)
         except ValueError as error:
             raise PromptDPError(f"{self._path}: a line {error}") from None

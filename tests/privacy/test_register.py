@@ -1,0 +1,56 @@
+import subprocess
+import sys
+
+import pytest
+
+from promptdp.errors import InputError
+from promptdp.privacy.register import Register
+
+
+def test_entries_come_back_in_the_order_they_were_made(tmp_path):
+    register = Register(tmp_path / "new" / "register.jsonl")
+    assert register.entries() == []
+    entries = [{"event": "train", "seed": seed, "arm": "dpgrpo"} for seed in (1, 2, 1)]
+    for entry in entries:
+        register.append(entry)
+    assert Register(tmp_path / "new" / "register.jsonl").entries() == entries
+
+
+def test_an_entry_is_never_rewritten(tmp_path):
+    path = tmp_path / "register.jsonl"
+    Register(path).append({"seed": 1})
+    before = path.read_bytes()
+    Register(path).append({"seed": 2})
+    assert path.read_bytes().startswith(before)
+
+
+def test_a_line_torn_by_a_kill_is_no_entry_and_gives_way_to_the_next(tmp_path):
+    path = tmp_path / "register.jsonl"
+    register = Register(path)
+    register.append({"seed": 1})
+    with path.open("ab") as stream:
+        stream.write(b'{"seed": 2')
+    assert register.entries() == [{"seed": 1}]
+    register.append({"seed": 3})
+    assert register.entries() == [{"seed": 1}, {"seed": 3}]
+
+
+@pytest.mark.parametrize("line", ["", "7", "{", "[]"])
+def test_a_broken_line_is_refused_with_its_number(tmp_path, line):
+    path = tmp_path / "register.jsonl"
+    path.write_text('{"seed":1}\n' + line + "\n")
+    with pytest.raises(InputError, match=r"register.jsonl:2: "):
+        Register(path).entries()
+
+
+def test_processes_that_append_at_once_lose_nothing(tmp_path):
+    code = (
+        "import sys; from promptdp.privacy.register import Register\n"
+        "for i in range(40): Register(sys.argv[1]).append({'who': sys.argv[2], 'i': i, 'long': 'x' * 5000})"
+    )
+    path = tmp_path / "register.jsonl"
+    writers = [subprocess.Popen([sys.executable, "-c", code, str(path), who]) for who in "abc"]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    entries = Register(path).entries()
+    for who in "abc":
+        assert [entry["i"] for entry in entries if entry["who"] == who] == list(range(40))
