@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+from transformers.utils.logging import disable_progress_bar
 
 from promptdp.errors import InputError
 from promptdp.files import canonical_json, sha256_bytes, sha256_file
@@ -76,6 +77,7 @@ def load_base(folder: str | Path, dtype: str = "float32", device: str = "cpu") -
     """
     if not (Path(folder) / "config.json").is_file():
         raise InputError(f"{folder}: is not a model folder (no config.json); make it with `promptdp base`")
+    disable_progress_bar()
     try:
         model = AutoModelForCausalLM.from_pretrained(
             folder, dtype=getattr(torch, dtype), local_files_only=True, use_safetensors=True

@@ -4,7 +4,9 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +106,8 @@ def attach(base: Base, lora: Lora, seed: int) -> Adapter:
         bias="none",
     )
     try:
-        adapter = Adapter(get_peft_model(base.shell(), config).eval())
+        with _quiet():
+            adapter = Adapter(get_peft_model(base.shell(), config).eval())
     except ValueError:
         raise InputError(f"lora.targets: none of {', '.join(lora.targets)} is in the model") from None
     for target in lora.targets:
@@ -128,7 +131,8 @@ def load_adapter(base: Base, folder: str | Path) -> Adapter:
     if not (Path(folder) / WEIGHTS).is_file():
         raise InputError(f"{folder}: is not an adapter folder (no {WEIGHTS}); make it with `promptdp train`")
     try:
-        model = PeftModel.from_pretrained(base.shell(), str(folder), is_trainable=True)
+        with _quiet():
+            model = PeftModel.from_pretrained(base.shell(), str(folder), is_trainable=True)
     except (RuntimeError, ValueError, KeyError, TypeError):
         raise InputError(f"{folder}: does not fit the base model; give the base it was trained on") from None
     return Adapter(model.eval())
@@ -142,6 +146,14 @@ def flatten(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
 def theta_sha256(theta: torch.Tensor) -> str:
     """The SHA-256 of a vector's numbers, little-endian."""
     return sha256_bytes(theta.detach().cpu().contiguous().numpy().tobytes())
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without PEFT's use of names that transformers is about to rename."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
 
 
 def _saved_name(name: str) -> str:

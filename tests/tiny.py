@@ -1,0 +1,120 @@
+"""A random model of a few thousand weights in the Hugging Face layout: enough to test everything but learning."""
+
+import string
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import (
+    AutoModelForCausalLM,
+    GemmaConfig,
+    GPTNeoXConfig,
+    LlamaConfig,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen3Config,
+)
+
+from promptdp.policy.base import Base, load_base
+from promptdp.study import Lora
+
+STOP, SECOND_STOP, USER, ASSISTANT = "<stop>", "<halt>", "<user>", "<assistant>"
+SPECIAL = [STOP, SECOND_STOP, USER, ASSISTANT]
+TEMPLATE = f"{{% for m in messages %}}{USER}{{{{ m.content }}}}{{% endfor %}}{ASSISTANT}"
+ALPHABET = (
+    string.ascii_letters + string.digits + string.punctuation + "ĠĊ"
+)  # byte-level names of blank and newline
+LORA = Lora(dropout=0.0)
+COMMON = {
+    "vocab_size": len(SPECIAL) + len(ALPHABET),
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 96,
+    "initializer_range": 0.4,
+    "bos_token_id": None,
+    "eos_token_id": 0,
+    "pad_token_id": 0,
+}
+LLAMA3_ROPE = {
+    "rope_type": "llama3",
+    "rope_theta": 500.0,
+    "factor": 4.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 24,
+}
+CONFIGS = {
+    "qwen2": lambda: Qwen2Config(**COMMON, tie_word_embeddings=True),
+    "llama": lambda: LlamaConfig(**COMMON, rope_parameters=LLAMA3_ROPE),
+    "gemma": lambda: GemmaConfig(**COMMON, head_dim=4),
+    "qwen3": lambda: Qwen3Config(**COMMON, head_dim=4),
+    "gpt_neox": lambda: GPTNeoXConfig(**COMMON),
+}
+
+
+def write_tiny_base(folder: Path, family: str = "qwen2") -> Path:
+    """A base folder of this architecture with random weights, one token per character and two stop tokens."""
+    vocabulary = {token: index for index, token in enumerate([*SPECIAL, *ALPHABET])}
+    raw = Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token=STOP))
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, eos_token=STOP, pad_token=STOP, additional_special_tokens=SPECIAL[1:]
+    )
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(CONFIGS[family]())
+    model.generation_config.eos_token_id = [0, 1]
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory) -> Path:
+    return write_tiny_base(tmp_path_factory.mktemp("tiny") / "base")
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_folder) -> Base:
+    return load_base(tiny_folder)
+
+
+@pytest.fixture(scope="session", params=list(CONFIGS))
+def family(request, tmp_path_factory) -> Base:
+    """One base of each architecture."""
+    return load_base(write_tiny_base(tmp_path_factory.mktemp(request.param) / "base", request.param))
+
+
+@pytest.fixture
+def exact(monkeypatch, tiny_folder) -> Base:
+    """A base in binary64 throughout: the original computes normalisation and rotation in float32 even then."""
+    from transformers.models.qwen2 import modeling_qwen2
+
+    def norm(self, x):
+        return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
+
+    def rotation(self, x, position_ids):
+        angles = position_ids[..., None].double() * self.inv_freq.double()
+        return torch.cat([angles, angles], -1).cos(), torch.cat([angles, angles], -1).sin()
+
+    monkeypatch.setattr(modeling_qwen2.Qwen2RMSNorm, "forward", norm)
+    monkeypatch.setattr(modeling_qwen2.Qwen2RotaryEmbedding, "forward", rotation)
+    return load_base(tiny_folder, "float64")
+
+
+def moved(adapter, scale: float = 0.3, seed: int = 0):
+    """The adapter with all its coordinates moved away from their start, B included."""
+    generator = torch.Generator().manual_seed(seed)
+    theta = adapter.theta
+    adapter.assign(theta + scale * torch.randn(len(theta), generator=generator, dtype=theta.dtype))
+    return adapter
+
+
+def tokens(*texts: str) -> list[list[int]]:
+    """Completions of these texts, one token a character, each ended by the first stop token."""
+    return [[len(SPECIAL) + ALPHABET.index(character) for character in text] + [0] for text in texts]
