@@ -7,13 +7,15 @@ ANSWER_CHARACTERS = 2_000
 """Longest answer that is parsed."""
 STATEMENT_CHARACTERS = 1_000
 """Longest stretch of prose searched for a stated value."""
-NESTING = 40
-"""Deepest nesting of groups, brackets and functions."""
+NESTING = 60
+"""Deepest nesting of groups, brackets, functions and exponents, counted where the parser descends."""
+TREE_DEPTH = 120
+"""Deepest tree of a parsed answer."""
 DIGITS = 1_000
 """Most digits of one numeral."""
 BITS = 14_000
 """Largest numerator or denominator, and largest power, in bits."""
-OPERATIONS = 20_000
+OPERATIONS = 200_000
 """Most work in one comparison, counted in machine-word steps by `Budget`."""
 
 

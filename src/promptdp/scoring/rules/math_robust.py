@@ -2,7 +2,7 @@
 
 from promptdp.scoring.boxes import boxed
 from promptdp.scoring.equality import equal
-from promptdp.scoring.final_number import final_number
+from promptdp.scoring.unboxed import unboxed
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, none
 
 
@@ -11,9 +11,9 @@ def extract(response: str, capped: bool) -> Extraction:
     extraction = boxed(response)
     if extraction is not None and extraction.answer is not None:
         return extraction
-    return none(Reason.CAPPED) if capped else final_number(response)
+    return none(Reason.CAPPED) if capped else unboxed(response)
 
 
 def judge(answer: str, gold: str) -> Judgement:
-    """Exact mathematical equality."""
+    """Exact mathematical equality, the same as the strict rule's."""
     return equal(answer, gold)

@@ -1,0 +1,184 @@
+r"""The final answer of a response without a box (Appendix E-A).
+
+In this order: the last explicit answer statement, the last inferential statement, the last line that is not empty.
+Within it: a mathematical expression, an equality (whose right-hand side counts), or a stated value. Answers joined by
+"and" or "or" are kept whole. The reference answer is never read.
+"""
+
+import re
+
+from promptdp.scoring.prose import Piece, pieces
+from promptdp.scoring.statements import DECORATION, explicit_statements, statement
+from promptdp.scoring.units import canonical_unit
+from promptdp.scoring.verdict import Extraction, Reason, found, none
+
+CUES_TRIED = 8
+REVERSED = re.compile(r"\b(?:is|are)\s(?:the|our|my)\s(?:final\s|correct\s|desired\s|required\s){0,2}answers?\b", re.I)
+INFERENCE = re.compile(
+    r"\b(?:therefore|thus|hence|so|consequently|accordingly|finally|in conclusion|it follows|which gives|this gives"
+    r"|(?=we (?:get|have|find|obtain|conclude|see)\b)|(?=this (?:means|leaves|yields)\b))|∴|\\therefore",
+    re.IGNORECASE,
+)
+VERBS = set(
+    "is are was were be equals equal becomes become gives give get gets obtain have has had find yields yield contains "
+    "costs needs leaves makes conclude remains takes earns spends saves".split()
+)
+SUBORDINATE = set("since because as where when if which while whereas although provided given after using for".split())
+CLAUSES = set("so thus therefore hence giving yielding meaning implying leaving making then".split())
+NEGATIONS = set("not never neither cannot isn't aren't can't doesn't won't wasn't".split())
+HEDGES = set("might may could perhaps maybe possibly would".split())
+ARTICLES = set("the a an our its my".split())
+HYPOTHESES = set("let suppose assume consider next try if first note recall check checking what why how need to".split())
+
+
+def unboxed(response: str) -> Extraction:
+    """The final answer that a response states in prose."""
+    for start, end in reversed(explicit_statements(response)[-CUES_TRIED:]):
+        extraction = stated_value(statement(response, end), explicit=True)
+        if extraction.reason is not Reason.NO_ANSWER:
+            return extraction
+        del start
+    for match in reversed(list(REVERSED.finditer(response))[-CUES_TRIED:]):
+        extraction = stated_value(statement(response, _sentence_start(response, match.start())))
+        if extraction.reason is not Reason.NO_ANSWER:
+            return extraction
+    for match in reversed(list(INFERENCE.finditer(response))[-CUES_TRIED:]):
+        extraction = stated_value(statement(response, match.end()))
+        if extraction.reason is not Reason.NO_ANSWER:
+            return extraction
+    return stated_value(_last_line(response), last_line=True)
+
+
+def _sentence_start(text: str, at: int) -> int:
+    """Where the sentence around a place starts."""
+    return max(text.rfind(mark, 0, at) + len(mark) for mark in (". ", "\n", "! ", "? ")) if at else 0
+
+
+def _last_line(text: str) -> str:
+    """The last line that is not empty; a displayed formula that closes there is taken whole."""
+    body = text.rstrip()
+    start = body.rfind("\n") + 1
+    if body.endswith(("$$", r"\]")):
+        opener = "$$" if body.endswith("$$") else r"\["
+        start = min(start, max(0, body.rfind(opener, 0, len(body) - 2)))
+    return statement(body, start) if start < len(body) else ""
+
+
+def stated_value(segment: str, explicit: bool = False, last_line: bool = False) -> Extraction:
+    """The value that a statement gives.
+
+    Args:
+        segment: the statement.
+        explicit: it follows an explicit cue, so that the first value is the answer.
+        last_line: it is only the last line, so that it must be a value or state one, and no hypothesis.
+    """
+    if "\\boxed" in segment or "\\fbox" in segment:
+        return none(Reason.NO_ANSWER)
+    parts = pieces(segment)
+    first = next((piece.text.lower() for piece in parts if piece.kind == "word"), "")
+    if last_line and (first in HYPOTHESES or segment.rstrip(DECORATION).endswith("?")):
+        return none(Reason.NO_ANSWER)
+    clauses = _clauses(parts)
+    for clause in clauses if explicit else reversed(clauses):
+        extraction = _clause_value(clause, explicit, last_line)
+        if extraction.reason is not Reason.NO_ANSWER:
+            return extraction
+    return none(Reason.NO_ANSWER)
+
+
+def _clauses(parts: list[Piece]) -> list[list[Piece]]:
+    """The main clauses of a sentence; what gives a reason or a condition is left out."""
+    clauses: list[list[Piece]] = [[]]
+    skipping = False
+    for i, piece in enumerate(parts):
+        word = piece.text.lower() if piece.kind == "word" else ""
+        following = parts[i + 1] if i + 1 < len(parts) else None
+        opens = not any(part.kind != "punctuation" for part in clauses[-1])
+        if word in SUBORDINATE:
+            skipping = True
+            if not opens:
+                clauses.append([])
+        elif skipping:
+            skipping = not (piece.text in (",", ";") or word in CLAUSES)
+        elif piece.text == ";" or word in CLAUSES or (word == "and" and following and following.kind == "word"):
+            clauses.append([])
+        else:
+            clauses[-1].append(piece)
+    return [clause for clause in clauses if clause]
+
+
+def _clause_value(clause: list[Piece], explicit: bool, last_line: bool) -> Extraction:
+    """The value of one clause: after its verb, or before a verb that only describes it, or its only mathematics."""
+    words = {piece.text.lower() for piece in clause if piece.kind == "word"}
+    if words & NEGATIONS:
+        return none(Reason.AMBIGUOUS)
+    if words & HEDGES:
+        return none(Reason.AMBIGUOUS if explicit else Reason.NO_ANSWER)
+    verbs = [i for i, p in enumerate(clause) if (p.kind == "word" and p.text.lower() in VERBS) or p.text == ":"]
+    for verb in [-1, *verbs] if explicit else verbs:
+        extraction = _after(clause, verb, explicit)
+        if extraction is not None:
+            return extraction
+    values = [i for i, piece in enumerate(clause) if piece.kind == "math" and (explicit or not piece.weak)]
+    if values and not verbs:
+        ends = all(piece.kind == "punctuation" for piece in clause[values[-1] + 1 :])
+        if ends or not last_line:
+            return found(_joined(clause, _first_of_group(clause, values[-1])))
+    return none(Reason.NO_ANSWER)
+
+
+def _after(clause: list[Piece], verb: int, explicit: bool) -> Extraction | None:
+    """The value that a verb states: what follows it, or what precedes it when a description follows."""
+    rest = clause[verb + 1 :]
+    distance = next((i for i, piece in enumerate(rest) if piece.kind == "math"), None)
+    before = [i for i, piece in enumerate(clause[: max(verb, 0)]) if piece.kind == "math" and not piece.weak]
+    between = [piece.text.lower() for piece in rest[:distance] if piece.kind == "word"]
+    described = bool(between) and between[0] in ARTICLES
+    if before and described:
+        return found(_joined(clause[:verb], _first_of_group(clause[:verb], before[-1])))
+    to = [i for i, word in enumerate(between) if word == "to"]
+    if distance is not None and len(between) <= 4 and (not to or between[to[0] - 1] in ("equal", "equals")):
+        weak = rest[distance].weak
+        if not weak or (not between and (explicit or not before)):
+            return found(_joined(rest, distance))
+    if distance is None and between and not before:
+        phrase = [word for word in (piece.text for piece in rest if piece.kind == "word") if word.lower() not in ARTICLES]
+        if 1 <= len(phrase) <= (4 if explicit else 2):
+            return found(" ".join(phrase))
+    return None
+
+
+def _join(clause: list[Piece], at: int) -> tuple[int, str] | None:
+    """The value joined to the one at a place by a comma, "and" or "or", units between them allowed."""
+    i = at + 1
+    while i < len(clause) and i - at <= 3 and clause[i].kind == "word" and clause[i].text.lower() not in ("and", "or"):
+        i += 1
+    joint = ""
+    while i < len(clause) and (clause[i].text == "," or clause[i].text.lower() in ("and", "or")):
+        joint = clause[i].text.lower() if clause[i].text != "," else joint or ","
+        i += 1
+    return (i, joint) if joint and i < len(clause) and clause[i].kind == "math" else None
+
+
+def _first_of_group(clause: list[Piece], at: int) -> int:
+    """The first of the joined values that end at a place."""
+    earlier = [i for i in range(at) if clause[i].kind == "math"]
+    while earlier and (joined := _join(clause, earlier[-1])) is not None and joined[0] == at:
+        at = earlier.pop()
+    return at
+
+
+def _joined(clause: list[Piece], at: int) -> str:
+    """A value with all that is joined to it, and the unit when a known one follows."""
+    text = clause[at].text
+    while (joined := _join(clause, at)) is not None:
+        at, joint = joined
+        text += f"{',' if joint == ',' else ' ' + joint} {clause[at].text}"
+    words: list[str] = []
+    for piece in clause[at + 1 : at + 4]:
+        if piece.kind != "word":
+            break
+        words.append(piece.text)
+        if canonical_unit(" ".join(words)) is not None:
+            return f"{text} {' '.join(words)}"
+    return text
