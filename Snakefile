@@ -14,6 +14,10 @@ min_version("9.20")
 configfile: "config/config.yaml"
 
 
+onstart:
+    private_directory(Path(PRIVATE).parent)
+
+
 # The road, in its order.
 include: "workflow/rules/common.smk"
 include: "workflow/rules/protocol.smk"

@@ -173,11 +173,13 @@ def _score(options: argparse.Namespace) -> None:
 
 
 def _score_run(options: argparse.Namespace) -> None:
-    from promptdp.evaluation.rescore import rescore
+    from promptdp.evaluation.rescore import manifest_path, rescore
+    from promptdp.files import read_json
     from promptdp.scoring.freeze import check_lock
 
     check_lock(options.rule, options.lock)
-    rescore(options.predictions, options.manifest, options.records, options.rule, options.out)
+    manifest = read_json(manifest_path(options.predictions))
+    rescore(options.predictions, options.records, options.rule, options.out, manifest)
 
 
 def _scorers(options: argparse.Namespace) -> None:
@@ -347,8 +349,7 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = verb("score-run", _score_run, "score the saved predictions of one run")
     sub.add_argument("rule")
-    sub.add_argument("--predictions", type=Path, required=True)
-    sub.add_argument("--manifest", type=Path, required=True)
+    sub.add_argument("--predictions", type=Path, required=True, help="with its manifest beside it")
     sub.add_argument("--records", type=Path, required=True)
     sub.add_argument("--lock", type=Path, required=True, help="the rule's lock")
     sub.add_argument("--out", type=Path, required=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from promptdp.closure import code_digest
 from promptdp.errors import InputError
+from promptdp.privacy.zone import private_directory
 from promptdp.protocol import load_protocol
 from promptdp.study import find_study, load_study
 

@@ -38,5 +38,5 @@ rule score:
     params:
         code=code_digest("promptdp.evaluation.rescore"),
     shell:
-        "promptdp score-run {wildcards.scorer} --predictions {input.predictions} --manifest {input.manifest}"
+        "promptdp score-run {wildcards.scorer} --predictions {input.predictions}"
         " --records {input.records} --lock {input.lock} --out {output} 2> {log}"
