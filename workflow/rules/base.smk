@@ -5,9 +5,11 @@ rule public_base:
         manifest=f"{RESULTS}/base.json",
     log:
         f"{RESULTS}/logs/public_base.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
-        folder=f"{RESULTS}/base",
+        folder=folder_of_model,
         settings=STUDY.base.model_dump_json(),
         code=code_digest("promptdp.policy.publish"),
     message:

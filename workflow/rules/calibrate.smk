@@ -6,6 +6,8 @@ rule calibrate:
         f"{RESULTS}/calibration/{{mechanism}}.json",
     log:
         f"{RESULTS}/logs/calibrate/{{mechanism}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         verb=mechanism_verb,
         code=code_digest("promptdp.privacy.accounting"),
@@ -20,6 +22,8 @@ rule compose:
         f"{RESULTS}/calibration/composed-{{benchmark}}.json",
     log:
         f"{RESULTS}/logs/compose/{{benchmark}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
         runs=composition_params,

@@ -203,6 +203,26 @@ def evalset_cap(wildcards):
     return f"cap={evalset.cap} prompt={STUDY.benchmarks[evalset.benchmark].prompt} dtype={STUDY.dtype}"
 
 
+# --- what a verb is told of its outputs ---
+
+
+def stem(wildcards, output):
+    """The path that a rule's outputs share, without their endings."""
+    return str(Path(output[0]).with_suffix(""))
+
+
+def folder_of_base(wildcards, input):
+    return str(Path(input.model).parent)
+
+
+def folder_of_model(wildcards, output):
+    return str(Path(output.model).parent)
+
+
+def folder_of_adapter(wildcards, output):
+    return str(Path(output.adapter).parent)
+
+
 # --- evidence ---
 
 

@@ -5,16 +5,19 @@ rule predict:
     input:
         records=f"{RESULTS}/records/{{evalset}}/eval.jsonl",
         base=f"{RESULTS}/base.json",
+        model=f"{RESULTS}/base/model.safetensors",
         adapter=adapter,
     output:
         predictions=f"{RESULTS}/predictions/{{evalset}}/{{arm}}/seed{{seed}}.jsonl.gz",
         manifest=f"{RESULTS}/predictions/{{evalset}}/{{arm}}/seed{{seed}}.manifest.json",
     log:
         f"{RESULTS}/logs/predict/{{evalset}}/{{arm}}/seed{{seed}}.log",
+    conda:
+        "../../envs/train.yaml"
     threads: 1
     params:
         study=STUDY_FILE,
-        base=f"{RESULTS}/base",
+        base=folder_of_base,
         adapter=adapter_option,
         settings=evalset_cap,
         code=code_digest("promptdp.evaluation.predict"),
@@ -35,6 +38,8 @@ rule score:
         f"{RESULTS}/scores/{{evalset}}/{{scorer}}/{{arm}}/seed{{seed}}.parquet",
     log:
         f"{RESULTS}/logs/score/{{evalset}}/{{scorer}}/{{arm}}/seed{{seed}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         code=code_digest("promptdp.evaluation.rescore"),
     shell:

@@ -6,6 +6,8 @@ rule contrast:
         f"{RESULTS}/contrasts/{{evalset}}/{{scorer}}/{{contrast}}.json",
     log:
         f"{RESULTS}/logs/contrast/{{evalset}}/{{scorer}}/{{contrast}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
         family=contrast_params,

@@ -7,6 +7,8 @@ rule decide:
         f"{RESULTS}/protocol/{{decision}}.json",
     log:
         f"{RESULTS}/logs/decide/{{decision}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         decision=decision_params,
         code=code_digest("promptdp.protocol"),

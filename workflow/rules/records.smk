@@ -8,6 +8,8 @@ rule records:
         f"{PRIVATE}/records/{{benchmark}}/train.jsonl",
     log:
         f"{PRIVATE}/logs/records/{{benchmark}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
         settings=records_params,
@@ -25,6 +27,8 @@ rule records_eval:
         split=f"{RESULTS}/records/{{evalset}}/split.json",
     log:
         f"{RESULTS}/logs/records_eval/{{evalset}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
         settings=evalset_params,

@@ -12,9 +12,11 @@ rule table:
         multiext(f"{RESULTS}/tables/table{{number}}", ".csv", ".md", ".tex", ".json"),
     log:
         f"{RESULTS}/logs/table/table{{number}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
-        stem=f"{RESULTS}/tables/table{{number}}",
+        stem=stem,
         settings=reporting_params,
         code=code_digest("promptdp.reporting.tables"),
     shell:
@@ -28,9 +30,11 @@ rule figure:
         multiext(f"{RESULTS}/figures/fig{{number}}", ".pdf", ".png", ".svg", ".csv"),
     log:
         f"{RESULTS}/logs/figure/fig{{number}}.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
-        stem=f"{RESULTS}/figures/fig{{number}}",
+        stem=stem,
         settings=reporting_params,
         code=code_digest("promptdp.reporting.figures"),
     shell:
@@ -45,10 +49,12 @@ rule executions:
         multiext(f"{RESULTS}/tables/executions", ".csv", ".md"),
     log:
         f"{RESULTS}/logs/executions.log",
+    conda:
+        "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
         stores=EXECUTIONS,
-        stem=f"{RESULTS}/tables/executions",
+        stem=stem,
         code=code_digest("promptdp.reporting.executions"),
     shell:
         "promptdp executions --study {params.study} --inputs {input.runs} {input.contrasts}"

@@ -5,6 +5,7 @@ rule train:
     input:
         records=f"{PRIVATE}/records/{{benchmark}}/train.jsonl",
         base=f"{RESULTS}/base.json",
+        model=f"{RESULTS}/base/model.safetensors",
         calibration=run_calibration,
         lock=run_lock,
         gates=train_gates,
@@ -15,11 +16,13 @@ rule train:
         ledger=f"{RESULTS}/runs/{{benchmark}}/{{arm}}/seed{{seed}}/ledger.jsonl",
     log:
         f"{PRIVATE}/logs/train/{{benchmark}}/{{arm}}/seed{{seed}}.log",
+    conda:
+        "../../envs/train.yaml"
     threads: 1
     params:
         study=STUDY_FILE,
-        base=f"{RESULTS}/base",
-        adapter=lambda wildcards, output: Path(output.adapter).parent,
+        base=folder_of_base,
+        adapter=folder_of_adapter,
         calibration=run_calibration_option,
         recovery=f"{PRIVATE}/recovery/{{benchmark}}/{{arm}}/seed{{seed}}",
         register=f"{PRIVATE}/register.jsonl",
