@@ -1,6 +1,7 @@
 """A contrast's numbers: recorded answers, edge cases, and what must hold for any pair of arms."""
 
 import csv
+import gc
 import json
 from pathlib import Path
 
@@ -14,6 +15,14 @@ from promptdp.statistics.contrast_files import contrast_files
 
 CASES = Path(__file__).parents[3] / "shared" / "cases" / "statistics"
 needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the recorded statistics cases are not present")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cheap_collections():
+    """Holm's adjustment collects garbage on every call, which is slow where many modules are loaded."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def recorded(wanted):

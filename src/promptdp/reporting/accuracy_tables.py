@@ -13,7 +13,7 @@ ORDINALS = ("first", "second", "third")
 def benchmark(study: Study, inputs: Inputs, place: int) -> Table:
     """Table III, IV or V: one benchmark, a column for each extractor, with the difference to the base."""
     names = list(study.benchmarks)
-    evaluation_set = _endpoint(study, names[place]) if place < len(names) else None
+    evaluation_set = endpoint(study, names[place]) if place < len(names) else None
     if evaluation_set is None:
         return Table(
             caption=f"Accuracy on the {ORDINALS[place]} benchmark.",
@@ -82,7 +82,7 @@ def arms_of(study: Study, evaluation_set: str) -> list[str]:
     return list(dict.fromkeys(arm for arm, _ in study.evaluations(evaluation_set)))
 
 
-def _endpoint(study: Study, name: str) -> str | None:
+def endpoint(study: Study, name: str) -> str | None:
     """The evaluation set a benchmark is reported on: its first with split eval."""
     sets = study.evaluation_sets.items()
     return next((key for key, spec in sets if spec.benchmark == name and spec.split == "eval"), None)

@@ -17,8 +17,8 @@ def arm_label(study: Study, arm: str) -> str:
 
 
 def headline(study: Study) -> str:
-    """The warning a caption starts with, if the study's runs are not private."""
-    return f"{SEEDED}. " if study.randomness == "seeded" else ""
+    """The warning over every table and figure of a study whose runs are not private, else nothing."""
+    return SEEDED if study.randomness == "seeded" else ""
 
 
 def warnings(study: Study) -> list[str]:

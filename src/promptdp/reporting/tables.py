@@ -41,10 +41,11 @@ def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
         raise InputError(f"table {number}: is not made here; there are {', '.join(map(str, TABLES))}")
     read = read_inputs(study, inputs)
     table = TABLES[number](study, read)
+    caption = f"{table.caption} Study {study.name}."
     return replace(
         table,
         number=number,
-        caption=f"{headline(study)}{table.caption} Study {study.name}.",
+        caption=f"{warning}. {caption}" if (warning := headline(study)) else caption,
         notes=(*warnings(study), *table.notes),
         inputs=read.hashes,
     )

@@ -1,0 +1,270 @@
+"""Tables: the paper's layout for any study, one grid in four formats, and nothing hidden from a reader."""
+
+import csv
+import io
+import re
+
+import pytest
+
+from promptdp.errors import InputError
+from promptdp.files import read_json, sha256_file, write_json
+from promptdp.reporting.cells import label
+from promptdp.reporting.table import Table, as_csv, as_latex, as_markdown
+from promptdp.reporting.tables import TABLES, make_table, write_table
+from tests.reporting import fabricated
+
+
+def texts(table):
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def contrast_of(paths, *place):
+    """The content of one contrast file, by evaluation set, scorer and name."""
+    return next(
+        read_json(p)
+        for p in paths
+        if p.suffix == ".json" and (*p.parts[-3:-1], p.stem) == place and "contrasts" in p.parts
+    )
+
+
+def test_table_2_reads_well_in_a_readme(tiny):
+    study, paths = tiny
+    assert as_markdown(make_table(2, study, paths)) == (
+        "**Table 2.** Accuracy gain of DP-GRPO over each comparator. Study tiny.\n"
+        "\n"
+        "| Comparator        |     arithmetic (pp) |        stories (pp) |\n"
+        "| ----------------- | ------------------: | ------------------: |\n"
+        "| Zero-adv. control | +9.75 [7.67, 12.00] | +9.50 [7.50, 11.67] |\n"
+        "| Gold DP-SFT       | +9.50 [7.25, 11.88] | +9.50 [7.12, 12.00] |\n"
+        "| Public base       | +9.17 [6.50, 11.92] | +9.17 [6.50, 11.92] |\n"
+        "\n"
+        "Points with the 95% bootstrap interval over problems; positive values favor DP-GRPO. "
+        "MDE: the effect detectable with 80% power, where the interval includes zero.\n"
+        "\n"
+        "arithmetic, stories: ε=8.000 per run at δ=1/8,740; all 8 private runs on the same slots compose to "
+        "ε=17.250.\n"
+    )
+
+
+def test_table_1_has_a_column_for_each_benchmark(tiny):
+    table = make_table(1, *tiny)
+    assert table.columns == ("Setting", "arithmetic", "stories")
+    rows = {row[0]: row[1:] for row in texts(table)}
+    assert rows["Noise multiplier σ"] == ["0.488", "0.488"]
+    assert rows["Expected passes mT/n"] == ["0.92", "0.92"]
+    assert rows["δ"] == ["1/8,740", "1/8,740"]
+    assert rows["Completion cap (tokens)"] == ["48", "32"]
+    assert rows["Strict scorer"] == ["math_strict", "gsm8k"]
+    assert "C=0.06 and learning rate 0.001 (Zero-adv. control, Gold DP-SFT, DP-GRPO)" in table.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "evaluation_set", "rules"),
+    [(3, "arithmetic", ["math_strict", "math_robust"]), (4, "stories", ["gsm8k"])],
+)
+def test_tables_3_to_5_set_each_arm_against_the_base(tiny, number, evaluation_set, rules):
+    study, paths = tiny
+    table = make_table(number, study, paths)
+    assert table.columns == ("Model", "Strict (%)", "Robust (%)")[: 1 + len(rules)]
+    arms = [arm for arm in study.arms if evaluation_set in study.arm_benchmarks(arm)]
+    assert [row[0].text.rstrip("†") for row in table.rows] == [study.arms[arm].label for arm in arms]
+    for arm, row in zip(arms[1:], table.rows[1:], strict=True):
+        for rule, cell in zip(rules, row[1:], strict=True):
+            contrast = contrast_of(paths, evaluation_set, rule, f"{arm}-base")
+            assert cell.values[""] == pytest.approx(contrast["accuracy_pp"])
+            assert cell.values["difference"] == contrast["difference_pp"]
+            assert cell.text == f"{contrast['accuracy_pp']:.2f} ({contrast['difference_pp']:+.2f})"
+
+
+def test_a_benchmark_the_study_lacks_leaves_its_table_empty_and_says_so(tiny):
+    table = make_table(5, *tiny)
+    assert table.rows == ()
+    assert table.notes == ("This study evaluates no third benchmark, so the table is empty.",)
+    assert "| Model | Strict (%) |" in as_markdown(table)
+
+
+def test_table_6_states_the_budget_of_one_run_beside_that_of_all(tiny):
+    table = make_table(6, *tiny)
+    shown = dict(zip(table.columns, texts(table)[0], strict=True))
+    assert shown["Arms"] == "every private arm"
+    assert [shown[column] for column in ("n", "m", "T", "δ", "σ")] == ["874", "16", "50", "1/8,740", "0.488"]
+    assert (shown["ε (PLD)"], shown["ε (RDP)"]) == ("8.000", "9.432 (2.4)")
+    assert (shown["Private runs"], shown["ε (PLD), all runs"]) == ("8", "17.250")
+    assert [row[0].text for row in table.rows] == ["arithmetic", "stories"]
+
+
+def test_table_6_tells_the_mechanisms_of_a_benchmark_apart(tmp_path):
+    arms = fabricated.SETTINGS["arms"]
+    study = fabricated.study(tmp_path, arms=arms | {"gold": arms["gold"] | {"rounds": 100}})
+    table = make_table(6, study, fabricated.write_budgets(study, tmp_path))
+    assert [row[1:5] for row in texts(table)][:2] == [
+        ["Zero-adv. control, DP-GRPO", "874", "16", "50"],
+        ["Gold DP-SFT", "874", "16", "100"],
+    ]
+    assert table.rows[1][6].text == "–"
+    assert "Gold DP-SFT runs at T=100." in make_table(1, study, []).notes
+
+
+def test_table_10_lists_every_seed_under_every_scorer(tiny):
+    study, paths = tiny
+    table = make_table(10, study, paths)
+    assert len(table.rows) == 2 * 5 + 4
+    row = next(
+        row for row in table.rows if [c.text for c in row[:3]] == ["arithmetic", "math_robust", "DP-GRPO"]
+    )
+    assert list(row[3].values) == ["1", "2", "3"]
+    assert row[3].text == " / ".join(f"{value:.2f}" for value in row[3].values.values())
+    assert row[4].values[""] == pytest.approx(sum(row[3].values.values()) / 3)
+
+
+def test_table_10_shows_a_missing_seed_instead_of_a_mean_over_others(tiny):
+    study, paths = tiny
+    lost = [
+        path for path in paths if path.parts[-4:] != ("arithmetic", "math_strict", "gold", "seed2.parquet")
+    ]
+    row = next(row for row in texts(make_table(10, study, lost)) if row[2] == "Gold DP-SFT")
+    assert row[3:] == ["49.75 / –", "–"]
+
+
+def test_table_11_gives_the_largest_adjusted_p_and_the_mde_where_the_sign_is_open(tiny):
+    study, paths = tiny
+    table = make_table(11, study, paths)
+    shown = 0
+    for row in table.rows:
+        evaluation_set, rule, title = (cell.text for cell in row[:3])
+        names = {f"{c.arm}-{c.versus}": c for c in study.evaluated_contrasts(evaluation_set)}
+        name = next(
+            n
+            for n, c in names.items()
+            if title.replace("†", "") == f"{study.arms[c.arm].label} − {study.arms[c.versus].label}"
+        )
+        contrast = contrast_of(paths, evaluation_set, rule, name)
+        assert list(row[3].values.values()) == contrast["per_seed_pp"]
+        assert row[8].values[""] == max(test["p_holm"] for test in contrast["mcnemar"])
+        low, high = contrast["ci95_pp"]
+        assert row[5].values[""] == (contrast["mde_pp"] if low <= 0 <= high else None)
+        shown += low <= 0 <= high
+    assert 0 < shown < len(table.rows)
+
+
+def test_tables_over_several_runs_state_both_budgets(tiny):
+    for number in (2, 3, 4, 10, 11):
+        notes = " ".join(make_table(number, *tiny).notes)
+        assert "ε=8.000 per run" in notes
+        assert "all 8 private runs on the same slots compose to ε=17.250" in notes
+
+
+def test_a_non_private_arm_carries_a_dagger_that_is_explained(tiny):
+    for number in (3, 10, 11):
+        table = make_table(number, *tiny)
+        assert "Non-private GRPO†" in as_markdown(table)
+        assert any(note.startswith("† Not private") for note in table.notes)
+    assert "†" not in as_markdown(make_table(4, *tiny))
+
+
+@pytest.mark.parametrize("number", TABLES)
+def test_every_table_of_a_seeded_study_says_it_is_not_private(number, tmp_path):
+    study = fabricated.study(tmp_path, randomness="seeded")
+    table = make_table(number, study, [])
+    assert table.caption.startswith("NOT PRIVATE (seeded). ")
+    assert table.notes[0].startswith("NOT PRIVATE (seeded): ")
+
+
+def test_a_study_without_the_method_or_contrasts_gives_empty_tables_that_say_so(tmp_path):
+    arms = {"base": fabricated.SETTINGS["arms"]["base"]}
+    study = fabricated.study(tmp_path, arms=arms, contrasts=[])
+    assert "contrasts no arm dp_grpo" in make_table(2, study, []).notes[0]
+    assert "no contrast" in make_table(11, study, []).notes[0]
+    assert "no private arm" in make_table(6, study, []).notes[0]
+
+
+@pytest.mark.parametrize("number", TABLES)
+def test_all_formats_hold_the_same_table(tiny, number, tmp_path):
+    study, paths = tiny
+    table = make_table(number, study, paths)
+    write_table(table, tmp_path / "table")
+    twin = read_json(tmp_path / "table.json")
+    assert twin["caption"] == table.caption
+    assert twin["notes"] == list(table.notes)
+    assert twin["inputs"] == {str(path): sha256_file(path) for path in paths}
+    assert [[cell["text"] for cell in row] for row in twin["rows"]] == texts(table)
+
+    lines = list(csv.reader(io.StringIO((tmp_path / "table.csv").read_text())))
+    assert len(lines) == 1 + len(table.rows)
+    for line, row in zip(lines[1:], twin["rows"], strict=True):
+        by_column = dict(zip(lines[0], line, strict=True))
+        for column, cell in zip(table.columns, row, strict=True):
+            for ending, value in cell["values"].items():
+                written = by_column[f"{column} {ending}".rstrip()]
+                assert written == ("" if value is None else str(value))
+
+    markdown = [line for line in (tmp_path / "table.md").read_text().splitlines() if line.startswith("|")]
+    latex = [line for line in (tmp_path / "table.tex").read_text().splitlines() if line.endswith(r"\\")]
+    assert len(markdown) == 2 + len(table.rows)
+    assert len(latex) == 1 + len(table.rows)
+    for line, other in zip([markdown[0], *markdown[2:]], latex, strict=True):
+        assert [cell.strip() for cell in line.strip("|").split("|")] == plain(other)
+
+
+def plain(line):
+    """The cells of a LaTeX row as they are read."""
+    symbols = {
+        r"$\varepsilon$": "ε",
+        r"$\delta$": "δ",
+        r"$\sigma$": "σ",
+        r"$\times$": "×",
+        r"$^{\dagger}$": "†",
+    }
+    for code, symbol in {**symbols, r"$-$": "−", "--": "–", r"\%": "%", r"\_": "_"}.items():
+        line = line.replace(code, symbol)
+    line = re.sub(
+        r"\$\^\{([-0-9]+)\}\$", lambda m: m[1].translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")), line
+    )
+    return [cell.strip() for cell in line.replace("$", "").removesuffix(r"\\").split("&")]
+
+
+def test_the_order_of_inputs_changes_nothing_but_their_list(tiny):
+    study, paths = tiny
+    for number in TABLES:
+        forward, backward = make_table(number, study, paths), make_table(number, study, paths[::-1])
+        assert as_csv(forward) == as_csv(backward)
+        assert as_markdown(forward) == as_markdown(backward)
+
+
+def test_labels_cannot_break_a_table():
+    table = Table(
+        caption="50% & more", columns=("a|b", "x_y"), rows=((label("<b>|*c*\n$d"), label("{}~^\\")),)
+    )
+    assert r"| a\|b" in as_markdown(table)
+    assert r"\<b>\|\*c\* $d" in as_markdown(table)
+    assert r"a|b & x\_y \\" in as_latex(table)
+    assert r"\caption{50\% \& more}" in as_latex(table)
+    assert r"\$d & \{\}\textasciitilde{}\textasciicircum{}\textbackslash{} \\" in as_latex(table)
+    assert list(csv.reader(io.StringIO(as_csv(table))))[1] == ["<b>|*c*\n$d", "{}~^\\"]
+
+
+BAD = {
+    "another study": ({"schema": "promptdp/contrast/1", "study": "other"}, "is not of study tiny"),
+    "an unknown schema": ({"schema": "promptdp/run/9"}, "is not what tables are made from"),
+    "no object": ([1], "is not what tables are made from"),
+    "a key missing": ({"schema": "promptdp/contrast/1", "study": "tiny"}, "lacks evaluation_set"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BAD.values(), ids=BAD.keys())
+def test_an_input_that_is_no_evidence_is_refused_by_name(tiny, tmp_path, content, message):
+    write_json(tmp_path / "x.json", content)
+    with pytest.raises(InputError, match=f"x.json: {message}"):
+        make_table(2, tiny[0], [tmp_path / "x.json"])
+
+
+def test_the_same_thing_said_twice_is_refused(tiny):
+    study, paths = tiny
+    for path in (paths[0], paths[-1]):
+        with pytest.raises(InputError, match="says what another input says already"):
+            make_table(2, study, [*paths, path])
+
+
+def test_an_unknown_table_is_refused_with_those_there_are(tiny):
+    with pytest.raises(InputError, match="table 7: is not made here; there are 1, 2, 3, 4, 5, 6, 10, 11"):
+        make_table(7, tiny[0], [])
