@@ -105,6 +105,16 @@ def test_table_6_tells_the_mechanisms_of_a_benchmark_apart(tmp_path):
     assert "Gold DP-SFT runs at T=100." in make_table(1, study, []).notes
 
 
+def test_a_given_noise_multiplier_is_not_taken_for_a_target_of_the_same_number(tmp_path):
+    arms = fabricated.SETTINGS["arms"]
+    study = fabricated.study(tmp_path, arms=arms | {"gold": arms["gold"] | {"noise_multiplier": 8.0}})
+    target, *_ = fabricated.write_budgets(study, tmp_path)
+    given = read_json(target) | {"epsilon_target": None, "sigma": 8.0, "epsilon_pld": 0.125}
+    write_json(tmp_path / "given.json", given)
+    rows = [row[6:8] for row in texts(make_table(6, study, [target, tmp_path / "given.json"]))]
+    assert rows[:2] == [["0.488", "8.000"], ["8.000", "0.125"]]
+
+
 def test_table_10_lists_every_seed_under_every_scorer(tiny):
     study, paths = tiny
     table = make_table(10, study, paths)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,13 @@ def test_a_level_reached_exactly_is_reached():
 def test_a_tail_far_below_rounding_keeps_its_digits():
     # 200 wins and no loss: only the two unanimous assignments are as extreme.
     assert lattice.sign_randomization_p(np.ones(200, dtype=np.int64)) == pytest.approx(2.0**-199, rel=1e-12)
+
+
+@pytest.mark.parametrize("ones", [3, 1500, 4400])
+def test_the_bootstrap_of_zeros_and_ones_is_binomial(ones):
+    units = np.array([1] * ones + [0] * (4499 - ones))
+    expected = [int(quantile) for quantile in scipy.stats.binom.ppf(LEVELS, 4499, ones / 4499)]
+    assert lattice.bootstrap_quantiles(units, LEVELS) == expected
 
 
 def test_the_bootstrap_of_many_problems_has_the_standard_error_of_its_mean():

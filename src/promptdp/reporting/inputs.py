@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from promptdp.errors import InputError
 from promptdp.files import read_json, sha256_file
@@ -11,28 +11,36 @@ from promptdp.statistics.scores import read_scores_file
 from promptdp.study import RunSettings, Study
 
 
+class MechanismKey(NamedTuple):
+    """Which calibration: one of epsilon (it was the target) and noise_multiplier (it was given) is None."""
+
+    slots: int
+    expected: int
+    rounds: int
+    delta: float
+    epsilon: float | None
+    noise_multiplier: float | None
+
+
 @dataclass
 class Inputs:
     """The content of a study's files, found by what it is about.
 
     `accuracies` are in percent by (evaluation set, scorer, arm) and seed; `contrasts` by (evaluation set,
-    scorer, arm, versus); `compositions` by benchmark; `calibrations` by (slots, expected, rounds, delta) and
-    the target epsilon, or the noise multiplier where that was given.
+    scorer, arm, versus); `calibrations` by mechanism; `compositions` by benchmark; `hashes` are the files'
+    SHA-256 by path.
     """
 
     accuracies: dict[tuple[str, str, str], dict[int, float]] = field(default_factory=dict)
     contrasts: dict[tuple[str, str, str, str], dict[str, Any]] = field(default_factory=dict)
-    calibrations: dict[tuple[int, int, int, float, float], dict[str, Any]] = field(default_factory=dict)
+    calibrations: dict[MechanismKey, dict[str, Any]] = field(default_factory=dict)
     compositions: dict[str, dict[str, Any]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
 
     def calibration(self, settings: RunSettings) -> dict[str, Any] | None:
         """The calibration of a run's mechanism, if it is among the files."""
-        budget = settings.epsilon if settings.noise_multiplier is None else settings.noise_multiplier
-        assert budget is not None
-        return self.calibrations.get(
-            (settings.slots, settings.expected, settings.rounds, settings.delta, budget)
-        )
+        public = settings.model_dump(include=set(MechanismKey._fields))
+        return self.calibrations.get(MechanismKey(**public))
 
 
 def read_inputs(study: Study, paths: Sequence[Path]) -> Inputs:
@@ -69,8 +77,15 @@ def _add(study: Study, inputs: Inputs, path: Path) -> None:
         key = (content["evaluation_set"], content["scorer"], content["arm"], content["versus"])
         _once(path, inputs.contrasts, key, content)
     elif schema == "promptdp/calibration/1":
-        budget = content["sigma"] if content["epsilon_target"] is None else content["epsilon_target"]
-        mechanism = (content["slots"], content["expected"], content["rounds"], content["delta"], budget)
+        target = content["epsilon_target"]
+        mechanism = MechanismKey(
+            content["slots"],
+            content["expected"],
+            content["rounds"],
+            content["delta"],
+            epsilon=target,
+            noise_multiplier=content["sigma"] if target is None else None,
+        )
         _once(path, inputs.calibrations, mechanism, content)
     elif schema == "promptdp/composition/1":
         _once(path, inputs.compositions, _of(study, path, content)["benchmark"], content)

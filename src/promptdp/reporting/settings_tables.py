@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from promptdp.reporting.cells import Cell, absent, count, fixed, label, number, one_over
-from promptdp.reporting.inputs import Inputs
+from promptdp.reporting.inputs import Inputs, MechanismKey
 from promptdp.reporting.notes import arm_label, nonprivate_note
 from promptdp.reporting.table import Table
 from promptdp.study import RunSettings, Study
@@ -85,9 +85,10 @@ def accounting(study: Study, inputs: Inputs) -> Table:
     )
 
 
-def _mechanism(study: Study, name: str) -> tuple[int, int, int, float, float]:
+def _mechanism(study: Study, name: str) -> MechanismKey:
+    """The mechanism of a benchmark's arms that override nothing."""
     spec = study.benchmarks[name]
-    return spec.slots, spec.expected, spec.rounds, _delta(study, name), spec.epsilon
+    return MechanismKey(spec.slots, spec.expected, spec.rounds, _delta(study, name), spec.epsilon, None)
 
 
 def _passes(study: Study, name: str) -> float:
