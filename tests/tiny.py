@@ -1,4 +1,4 @@
-"""A random model of a few thousand weights in the Hugging Face layout: enough to test everything but learning."""
+"""Random models of a few thousand weights in the Hugging Face layout: enough to test all but learning."""
 
 import string
 from pathlib import Path
@@ -92,7 +92,7 @@ def family(request, tmp_path_factory) -> Base:
 
 @pytest.fixture
 def exact(monkeypatch, tiny_folder) -> Base:
-    """A base in binary64 throughout: the original computes normalisation and rotation in float32 even then."""
+    """A base in binary64 throughout: as it comes, normalisation and rotation are float32 even then."""
     from transformers.models.qwen2 import modeling_qwen2
 
     def norm(self, x):

@@ -1,0 +1,353 @@
+"""A run's life: what it writes, how it survives kills, and what it refuses."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import time
+
+import pytest
+
+from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
+from promptdp.files import read_json, sha256_file
+from promptdp.policy.base import load_base
+from promptdp.policy.local import LocalEngine
+from promptdp.policy.lora import Adapter, load_adapter
+from promptdp.privacy.ledger import Ledger, verify_ledger
+from promptdp.privacy.mechanism import Mechanism
+from promptdp.privacy.randomness import Randomness
+from promptdp.privacy.sampler import poisson_draw
+from promptdp.training import run as run_module
+from tests.training.conftest import EXPECTED, ROUNDS, SLOTS, Run, calibration, small_study
+
+
+def verify(run):
+    """What must hold of every complete run, whatever happened on the way; returns the ledger's summary."""
+    manifest, ledger = read_json(run.manifest), verify_ledger(run.ledger)
+    theta = load_adapter(load_base(run.base), run.adapter).sha256()
+    assert ledger.rounds == ROUNDS
+    assert manifest["attempts"] == ledger.begun_attempts
+    assert manifest["ledger_head"] == ledger.head
+    assert manifest["theta_sha256"] == ledger.theta_sha256 == theta
+    assert manifest["adapter_sha256"] == sha256_file(run.adapter / "adapter_model.safetensors")
+    assert not list(run.folder.rglob("*.tmp"))
+    return ledger
+
+
+# --- a run from end to end ---
+
+
+@pytest.mark.parametrize("arm", ["dp", "filtered", "gold", "free"])
+def test_every_arm_trains_and_writes_its_outputs(run, arm):
+    run.arm = arm
+    run()
+    assert verify(run).begun_attempts == ROUNDS
+    assert run.lines == [f"round {t} of {ROUNDS}" for t in range(1, ROUNDS + 1)]
+
+
+def test_the_manifest_states_the_mechanism_and_its_budget(run):
+    run()
+    manifest = read_json(run.manifest)
+    assert manifest["schema"] == "promptdp/run/1"
+    assert manifest["records"] == "withheld"
+    assert manifest["mechanism"]["noise_multiplier"] == 0.9
+    epsilon = calibration()["epsilon_pld"]
+    assert manifest["accounting"] == {"delta": 0.01, "epsilon_retained": epsilon, "epsilon_all": epsilon}
+    assert manifest["randomness"]["private"] and manifest["randomness"]["key_bits"] == 256
+    assert manifest["not_releasable"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "arm", "reason"),
+    [
+        ({}, "free", "no noise is added"),
+        ({"randomness": "seeded"}, "dp", "the randomness is seeded"),
+        ({"isolation": "packed"}, "dp", "records share batches"),
+    ],
+)
+def test_a_run_outside_the_guarantee_says_so(run, changes, arm, reason):
+    run.study, run.arm = small_study(**changes), arm
+    run()
+    assert read_json(run.manifest)["not_releasable"] == [reason]
+
+
+def test_two_private_runs_with_one_seed_differ(run, tmp_path):
+    run()
+    other = Run(tmp_path / "other", run.base)
+    other()
+    assert read_json(run.manifest)["theta_sha256"] != read_json(other.manifest)["theta_sha256"]
+
+
+def test_a_complete_run_writes_its_outputs_again_without_a_round(run, monkeypatch):
+    run()
+    before = run.public_files()
+    shutil.rmtree(run.results)
+    monkeypatch.setattr(run_module, "private_round", None)
+    run()
+    assert run.public_files() == before
+
+
+# --- kills ---
+
+
+def killed_in_child(run, arm_trap) -> None:
+    """Train in a child process that a trap kills, as the system would: no handler runs, nothing is flushed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            arm_trap()
+            run()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+def trap(owner, name, call, when):
+    """Kill the process before or after the `call`-th call of a function."""
+
+    def set_up():
+        original, calls = getattr(owner, name), [0]
+
+        def trapped(*args, **kwargs):
+            calls[0] += 1
+            if (calls[0], when) == (call, "before"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = original(*args, **kwargs)
+            if calls[0] == call:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+
+        setattr(owner, name, trapped)
+
+    return set_up
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "call", "when", "attempts"),
+    [
+        (Ledger, "begin", 1, "before", ROUNDS),
+        (Ledger, "begin", 1, "after", ROUNDS + 1),
+        (Ledger, "begin", 3, "after", ROUNDS + 1),
+        (LocalEngine, "generate", 2, "after", ROUNDS + 1),
+        (run_module, "save_checkpoint", 2, "before", ROUNDS + 1),
+        (run_module, "save_checkpoint", 1, "after", ROUNDS),
+        (run_module, "save_checkpoint", 2, "after", ROUNDS),
+        (Ledger, "commit", 3, "after", ROUNDS),
+        (Ledger, "close", 1, "before", ROUNDS),
+        (Ledger, "close", 1, "after", ROUNDS),
+        (Adapter, "save", 1, "after", ROUNDS),
+        (run_module, "write_json", 1, "before", ROUNDS),
+        (run_module, "write_text", 1, "before", ROUNDS),
+    ],
+)
+def test_a_killed_run_goes_on_and_every_attempt_is_charged(run, owner, name, call, when, attempts):
+    killed_in_child(run, trap(owner, name, call, when))
+    assert not run.ledger.exists()
+    run()
+    ledger = verify(run)
+    assert ledger.begun_attempts == attempts
+    accounting = read_json(run.manifest)["accounting"]
+    assert (accounting["epsilon_all"] > accounting["epsilon_retained"]) == (attempts > ROUNDS)
+
+
+def test_a_saved_round_is_completed_and_never_drawn_again(run, monkeypatch):
+    killed_in_child(run, trap(run_module, "save_checkpoint", 2, "after"))
+    drawn, original = [], run_module.private_round
+    monkeypatch.setattr(
+        run_module,
+        "private_round",
+        lambda t, attempt, *rest: drawn.append((t, attempt)) or original(t, attempt, *rest),
+    )
+    run()
+    assert drawn == [(3, 1), (4, 1)]
+
+
+def test_a_round_that_was_begun_and_not_saved_is_drawn_afresh(run, monkeypatch):
+    killed_in_child(run, trap(Ledger, "begin", 2, "after"))
+    drawn, original = [], run_module.private_round
+    monkeypatch.setattr(
+        run_module,
+        "private_round",
+        lambda t, attempt, *rest: drawn.append((t, attempt)) or original(t, attempt, *rest),
+    )
+    run()
+    assert drawn == [(2, 2), (3, 1), (4, 1)]
+
+
+def test_kills_at_random_moments_never_lose_a_round_or_a_charge(run):
+    moments, kills = random.Random(1), 0
+    while True:
+        child = os.fork()
+        if child == 0:
+            run()
+            os._exit(0)
+        deadline = time.monotonic() + moments.uniform(0.05, 0.6) * (1 + kills / 4)
+        while time.monotonic() < deadline and not (done := os.waitpid(child, os.WNOHANG))[0]:
+            time.sleep(0.005)
+        if not done[0]:
+            os.kill(child, signal.SIGKILL)
+            done = os.waitpid(child, 0)
+        if os.WIFEXITED(done[1]):
+            break
+        kills += 1
+    assert os.WEXITSTATUS(done[1]) == 0
+    assert ROUNDS <= verify(run).begun_attempts <= ROUNDS + kills
+
+
+def test_two_processes_on_one_run_take_turns(run):
+    other = os.fork()
+    if other == 0:
+        run()
+        os._exit(0)
+    run()
+    assert os.waitpid(other, 0)[1] == 0
+    assert verify(run).begun_attempts == ROUNDS
+
+
+# --- the recovery state ---
+
+
+def test_recovery_state_is_closed_to_others_and_holds_no_generator_state(run):
+    run()
+    assert run.recovered.stat().st_mode & 0o777 == 0o700
+    assert {path.name for path in run.recovered.iterdir()} == {"ledger.jsonl", "checkpoint.safetensors"}
+    from safetensors import safe_open
+
+    with safe_open(run.recovered / "checkpoint.safetensors", "pt") as saved:
+        assert set(saved.keys()) == {"theta", "exp_avg", "exp_avg_sq", "step"}
+        assert set(saved.metadata()) == {"round", "attempt", "ledger_length", "ledger_head"}
+
+
+def test_lost_weights_start_a_new_branch_whose_attempts_add_up(run):
+    killed_in_child(run, trap(Ledger, "commit", 2, "after"))
+    (run.recovered / "checkpoint.safetensors").unlink()
+    run()
+    ledger = verify(run)
+    assert (ledger.branch, ledger.begun_attempts) == (2, 2 + ROUNDS)
+
+
+def test_a_ledger_that_lacks_rounds_of_its_checkpoint_is_refused(run):
+    killed_in_child(run, trap(Ledger, "commit", 2, "after"))
+    path = run.recovered / "ledger.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
+    with pytest.raises(PrivacyRefusal, match="newest checkpoint"):
+        run()
+
+
+def test_other_settings_or_other_records_are_another_run(run):
+    run()
+    run.study = small_study(optimizer={"beta1": 0.5})
+    run()
+    run.write_records(6)
+    run()
+    assert len([path for path in run.recovery.iterdir() if path.is_dir()]) == 3
+    assert len(run.register.read_text().splitlines()) == 3
+
+
+def test_the_register_has_a_line_before_records_are_read(run):
+    run.records.unlink()
+    with pytest.raises(InputError, match=r"train\.jsonl"):
+        run()
+    (entry,) = map(json.loads, run.register.read_text().splitlines())
+    assert (entry["event"], entry["arm"], entry["seed"]) == ("train", "dp", 1)
+
+
+# --- what stays private ---
+
+
+def seed_that(draws, slot):
+    """A seed under which some round draws a slot, or none does."""
+    mechanism = Mechanism(SLOTS, EXPECTED, ROUNDS, 0.9, 0.1, 0.01)
+    for seed in range(1, 1000):
+        source = Randomness.seeded(seed)
+        rounds = [poisson_draw(mechanism, source.stream(t, "coins")) for t in range(1, ROUNDS + 1)]
+        if any(slot in drawn for drawn in rounds) == draws:
+            return seed
+    raise AssertionError("no such seed")
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("arm", ["dp", "gold"])
+def test_the_presence_of_a_record_shows_in_public_files_only_if_a_round_draws_it(
+    tmp_path, tiny_folder, monkeypatch, arm, drawn
+):
+    source = Randomness.seeded(seed_that(drawn, slot=6))
+    monkeypatch.setattr(Randomness, "seeded", classmethod(lambda cls, seed: source))
+    files = []
+    for count in (6, 7):
+        one = Run(tmp_path / str(count), tiny_folder, arm, small_study(randomness="seeded"))
+        one.write_records(count)
+        one()
+        files.append(one.public_files())
+    differing = {name for name in files[0] if files[0][name] != files[1][name]}
+    assert differing == (
+        {"adapter/adapter_model.safetensors", "run.json", "ledger.jsonl"} if drawn else set()
+    )
+
+
+def test_no_public_file_and_no_line_of_progress_quotes_a_record(run, capfd):
+    run.arm = "gold"
+    run()
+    out, err = capfd.readouterr()
+    for text in [*run.public_files().values(), out.encode(), err.encode(), "".join(run.lines).encode()]:
+        assert b"MARK" not in text and b"id-" not in text
+
+
+def test_a_failure_inside_the_mechanism_tells_nothing_and_spoils_the_release(run, monkeypatch):
+    def fail(self, prompts, *rest):
+        raise RuntimeError(f"MARK3 {prompts}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalEngine, "generate", fail)
+        with pytest.raises(PromptDPError) as caught:
+            run()
+    assert "MARK" not in str(caught.value) and caught.value.__cause__ is None
+    assert caught.value.exit_status == 1
+    assert "MARK3" in (run.recovered / "failure-1-1.txt").read_text()
+    run()
+    assert verify(run).begun_attempts == ROUNDS + 1
+    assert read_json(run.manifest)["not_releasable"] == ["a round failed inside the mechanism"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "arm", "message"),
+    [({}, "free", "adds no noise"), ({"randomness": "seeded"}, "dp", "seeded randomness is not private")],
+)
+def test_confidential_records_refuse_what_is_not_private(run, changes, arm, message):
+    run.study, run.arm = small_study(records="confidential", **changes), arm
+    with pytest.raises(PrivacyRefusal, match=message):
+        run()
+    assert not run.register.exists()
+
+
+def test_confidential_records_train_a_private_arm(run):
+    run.study = small_study(records="confidential")
+    run()
+    verify(run)
+
+
+# --- bad input ---
+
+
+def test_a_private_arm_needs_the_calibration_of_its_own_mechanism(run):
+    settings = read_json(run.calibration)
+    run.calibration.write_text(json.dumps(settings | {"rounds": 3}))
+    with pytest.raises(InputError, match=r"calibration\.json: rounds is not that of arm dp"):
+        run()
+
+
+def test_gold_names_the_line_that_lacks_a_solution(run):
+    lines = [json.loads(line) for line in run.records.read_text().splitlines()]
+    del lines[2]["solution"]
+    run.records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run.arm = "gold"
+    with pytest.raises(InputError, match=r"train\.jsonl:3: key 'solution'"):
+        run()
+
+
+def test_more_records_than_slots_are_refused(run):
+    run.write_records(SLOTS + 1)
+    with pytest.raises(InputError, match="slots"):
+        run()
