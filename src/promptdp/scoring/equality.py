@@ -20,7 +20,7 @@ from promptdp.scoring.tokens import Token, tokenize
 from promptdp.scoring.units import canonical_unit
 from promptdp.scoring.verdict import Judgement, Reason, judged
 
-BASE_NUMERAL = re.compile(r"(?:\\(?:text|mathrm)\{)?\(?([0-9A-Z]+)\)?\}?_\{?(?:\\text\{)?([0-9]{1,2})\}{0,2}")
+BASE_NUMERAL = re.compile(r"(?:\\(?:text|mathrm)\{)?\(?([0-9A-Z.]+)\)?\}?_\{?(?:\\text\{)?([0-9]{1,2})\}{0,2}")
 SCOUT = 256
 """Bits of the first evaluation, which tells how wide the numbers are; two more follow, the second twice as precise."""
 MIRRORED = str.maketrans("<>", "><")
@@ -157,6 +157,8 @@ class _Comparison:
         if ours == theirs:
             return True
         ours, theirs = _expanded(ours), _expanded(theirs)
+        if ours.kind == theirs.kind == "relation" and self.relations(ours, theirs):
+            return True
         if realsets.is_set(ours) or realsets.is_set(theirs):
             return self.sets(ours, theirs)
         collections = [node.kind in ("list", "set") for node in (ours, theirs)]
@@ -167,8 +169,6 @@ class _Comparison:
         if "percent" in (ours.kind, theirs.kind):
             percentage, other = (ours, theirs) if ours.kind == "percent" else (theirs, ours)
             return self.values(percentage.children[0], other) or self.expressions(percentage, other)
-        if ours.kind == theirs.kind == "relation":
-            return self.relations(ours, theirs)
         if ours.kind == theirs.kind == "ratio" and len(ours.children) != len(theirs.children):
             return False
         ours, theirs = _scaled(ours), _scaled(theirs)

@@ -62,7 +62,7 @@ def final_number(response: str) -> Extraction:
         marked = statement(text, marker + 4)
         if any(numbers(marked)):
             return stated(marked)
-    for _, end in reversed(explicit_statements(text)[-8:]):
+    for end in reversed(explicit_statements(text)[-8:]):
         declared = statement(text, end)
         if not NEGATION.match(declared) and any(numbers(declared)):
             return stated(declared)

@@ -376,12 +376,12 @@ class _Parser:
         if opening in (r"\lfloor", r"\lceil"):
             if len(items) != 1:
                 raise ParseError
-            return call(opening[2:], items[0])
-        if opening == r"\{":
+            return call(opening[1:], items[0])
+        if opening == r"\{" or (opening == "{" and len(items) > 1):
             return items[0] if len(items) == 1 and items[0].kind == "relation" else Node("set", children=tuple(items))
         if len(items) == 1 and (opening, closing) in (("(", ")"), ("[", "]"), ("{", "}")):
             return items[0]
-        if not items or opening == "{":
+        if not items:
             raise ParseError
         return Node("bracket", opening + closing, tuple(items))
 

@@ -25,7 +25,8 @@ COMMAND = re.compile(r"\\[A-Za-z]+|\\[{}%!,;: ]")
 ENVIRONMENT = re.compile(r"\\begin\{([a-z]+)\}")
 WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 OPERATOR = re.compile(r"[-+−–/^=<>≤≥≠≈±√π∞∪∩°×÷·²³|!]|\*(?!\*)")
-BRACKETS = {"(": ")", "[": "]", "{": "}"}
+DECORATION = re.compile(r"\*\*|__|`|#")
+ENDED = re.compile(r"\\begin\{([a-z]+)\}.*?\\end\{\1\}", re.DOTALL)
 ARTICLES = {"a", "I", "i"}
 
 
@@ -92,7 +93,8 @@ def _run(text: str, at: int) -> int:
 
 
 def pieces(text: str) -> list[Piece]:
-    """The pieces of a statement, in order; decoration and remarks in parentheses left out."""
+    """The pieces of a statement, in order, up to unfinished mathematics; decoration and remarks in parentheses left out."""
+    text = DECORATION.sub("", text)
     found: list[Piece] = []
     at = 0
     while at < len(text):
@@ -101,8 +103,10 @@ def pieces(text: str) -> list[Piece]:
         if span is not None:
             found.append(Piece("math", text[span[0] : span[1]].strip().rstrip(".,;")))
             at = span[2]
-        elif char.isspace() or text.startswith(("**", "__", "`", "#"), at):
+        elif char.isspace():
             at += 1
+        elif text.startswith((r"\(", r"\[", "$$", r"\begin{"), at) and not ENDED.match(text, at):
+            break
         elif (end := _run(text, at)) > at and not (char in ":=" and end == at + 1):
             found.append(Piece("math", text[at:end].strip()))
             at = end

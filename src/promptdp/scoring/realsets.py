@@ -62,6 +62,8 @@ def endpoints(node: Node) -> list[Node]:
         return list(node.children)
     if node.kind == "relation":
         variable = _variable(node)
+        if variable is None:
+            raise NotASetError
         return [child for child in node.children if child != variable and not is_infinite(child)]
     raise NotASetError
 

@@ -65,6 +65,6 @@ def statement(text: str, start: int) -> str:
     return text[start : min(at, end)]
 
 
-def explicit_statements(text: str) -> list[tuple[int, int]]:
-    """The places (start of the cue, end of the cue) of the explicit answer statements, in order."""
-    return [match.span() for match in EXPLICIT.finditer(text)]
+def explicit_statements(text: str) -> list[int]:
+    """Where the explicit answer statements begin, each after its cue ("the answer is"), in order."""
+    return [match.end() for match in EXPLICIT.finditer(text)]

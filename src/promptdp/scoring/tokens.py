@@ -50,10 +50,10 @@ SAME = {
     r"\rangle": ")", r"\star": "*", r"\ast": "*", r"\dollar": r"\$", r"\sim": r"\approx",
 }  # fmt: skip
 PLAIN_COMMANDS = (
-    "sin cos tan sec csc cot arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi infty theta alpha beta gcd lcm max min"
+    "sin cos tan sec csc cot arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi infty theta alpha beta gcd lcm"
 ).split()
 NUMERAL = re.compile(
-    r"[0-9]{1,3}(?:(?:,\\!|\{,\}|\\[,;:! ]|\\,\\!| )[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+"
+    r"[0-9]{1,3}(?:(?:,\\!\s?|\s?\{\s?,\s?\}\s?|\\[,;:! ]| )[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+"
 )
 COMMAS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?")
 REPEATING = re.compile(r"[0-9]*\.[0-9]*\\(?:overline|bar|dot)\s?\{?[0-9]+\}?")
@@ -100,6 +100,9 @@ def tokenize(source: str, commas_group: bool = True) -> list[Token]:
         char = text[at]
         if char.isspace() or char in "$~`":
             at += 1
+        elif text.startswith("...", at):
+            tokens.append(Token("command", r"\ldots"))
+            at += 3
         elif match := REPEATING.match(text, at):
             tokens.append(Token("repeating", match[0]))
             at = match.end()

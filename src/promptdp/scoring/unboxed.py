@@ -8,11 +8,12 @@ Within it: a mathematical expression, an equality (whose right-hand side counts)
 import re
 
 from promptdp.scoring.prose import Piece, pieces
-from promptdp.scoring.statements import DECORATION, explicit_statements, statement
+from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.units import canonical_unit
 from promptdp.scoring.verdict import Extraction, Reason, found, none
 
 CUES_TRIED = 8
+"""Cues tried from the last one back; a cue whose sentence states nothing ("so far so good") is passed over."""
 REVERSED = re.compile(r"\b(?:is|are)\s(?:the|our|my)\s(?:final\s|correct\s|desired\s|required\s){0,2}answers?\b", re.I)
 INFERENCE = re.compile(
     r"\b(?:therefore|thus|hence|so|consequently|accordingly|finally|in conclusion|it follows|which gives|this gives"
@@ -23,29 +24,32 @@ VERBS = set(
     "is are was were be equals equal becomes become gives give get gets obtain have has had find yields yield contains "
     "costs needs leaves makes conclude remains takes earns spends saves".split()
 )
+COPULAS = set(": is are was were be equals becomes".split())
 SUBORDINATE = set("since because as where when if which while whereas although provided given after using for".split())
 CLAUSES = set("so thus therefore hence giving yielding meaning implying leaving making then".split())
 NEGATIONS = set("not never neither cannot isn't aren't can't doesn't won't wasn't".split())
-HEDGES = set("might may could perhaps maybe possibly would".split())
+HEDGES = set("might may could perhaps maybe possibly would should can".split())
 ARTICLES = set("the a an our its my".split())
-HYPOTHESES = set("let suppose assume consider next try if first note recall check checking what why how need to".split())
+HYPOTHESES = set("let suppose assume consider next try if first note recall check checking what why how need to we now".split())
 
 
 def unboxed(response: str) -> Extraction:
     """The final answer that a response states in prose."""
-    for start, end in reversed(explicit_statements(response)[-CUES_TRIED:]):
+    for end in reversed(explicit_statements(response)[-CUES_TRIED:]):
         extraction = stated_value(statement(response, end), explicit=True)
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
-        del start
     for match in reversed(list(REVERSED.finditer(response))[-CUES_TRIED:]):
         extraction = stated_value(statement(response, _sentence_start(response, match.start())))
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
     for match in reversed(list(INFERENCE.finditer(response))[-CUES_TRIED:]):
-        extraction = stated_value(statement(response, match.end()))
+        segment = statement(response, match.end())
+        extraction = stated_value(segment)
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
+        if any(piece.kind == "math" for piece in pieces(segment)):
+            break
     return stated_value(_last_line(response), last_line=True)
 
 
@@ -55,8 +59,10 @@ def _sentence_start(text: str, at: int) -> int:
 
 
 def _last_line(text: str) -> str:
-    """The last line that is not empty; a displayed formula that closes there is taken whole."""
+    """The last line that is not empty, a displayed formula that closes there whole; a question states nothing."""
     body = text.rstrip()
+    if body.endswith("?"):
+        return ""
     start = body.rfind("\n") + 1
     if body.endswith(("$$", r"\]")):
         opener = "$$" if body.endswith("$$") else r"\["
@@ -76,13 +82,25 @@ def stated_value(segment: str, explicit: bool = False, last_line: bool = False) 
         return none(Reason.NO_ANSWER)
     parts = pieces(segment)
     first = next((piece.text.lower() for piece in parts if piece.kind == "word"), "")
-    if last_line and (first in HYPOTHESES or segment.rstrip(DECORATION).endswith("?")):
+    if last_line and first in HYPOTHESES:
         return none(Reason.NO_ANSWER)
     clauses = _clauses(parts)
     for clause in clauses if explicit else reversed(clauses):
         extraction = _clause_value(clause, explicit, last_line)
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
+    return _last_predicate(parts)
+
+
+def _last_predicate(parts: list[Piece]) -> Extraction:
+    """The value right after the last verb of a sentence whose subject holds a condition ("the sum when n is 2 is 5")."""
+    words = [piece.text.lower() if piece.kind == "word" else "" for piece in parts]
+    if NEGATIONS & set(words):
+        return none(Reason.AMBIGUOUS)
+    for i in range(len(parts) - 2, 0, -1):
+        if words[i] in VERBS and words[i - 1] not in HEDGES:
+            value = parts[i + 1]
+            return found(_joined(parts, i + 1)) if value.kind == "math" and not value.weak else none(Reason.NO_ANSWER)
     return none(Reason.NO_ANSWER)
 
 
@@ -112,10 +130,10 @@ def _clause_value(clause: list[Piece], explicit: bool, last_line: bool) -> Extra
     words = {piece.text.lower() for piece in clause if piece.kind == "word"}
     if words & NEGATIONS:
         return none(Reason.AMBIGUOUS)
-    if words & HEDGES:
-        return none(Reason.AMBIGUOUS if explicit else Reason.NO_ANSWER)
     verbs = [i for i, p in enumerate(clause) if (p.kind == "word" and p.text.lower() in VERBS) or p.text == ":"]
     for verb in [-1, *verbs] if explicit else verbs:
+        if verb > 0 and clause[verb - 1].text.lower() in HEDGES:
+            continue
         extraction = _after(clause, verb, explicit)
         if extraction is not None:
             return extraction
@@ -141,7 +159,8 @@ def _after(clause: list[Piece], verb: int, explicit: bool) -> Extraction | None:
         weak = rest[distance].weak
         if not weak or (not between and (explicit or not before)):
             return found(_joined(rest, distance))
-    if distance is None and between and not before:
+    copula = verb < 0 or clause[verb].text.lower() in COPULAS
+    if distance is None and between and not before and copula:
         phrase = [word for word in (piece.text for piece in rest if piece.kind == "word") if word.lower() not in ARTICLES]
         if 1 <= len(phrase) <= (4 if explicit else 2):
             return found(" ".join(phrase))

@@ -6,29 +6,29 @@ NAMES = """
 millimeter millimetre mm
 centimeter centimetre cm
 kilometer kilometre km
-meter metre
+meter metre m
 inch inches in
 foot feet ft
 yard yd
 mile mi
-second sec
+second sec s
 minute min
-hour hr
+hour hr h
 day
 week
 month
 year yr
 milligram mg
 kilogram kg
-gram gm
+gram gm g
 ounce oz
 pound lb
 ton
 milliliter millilitre ml
-liter litre
+liter litre l
 gallon gal
 degree deg
-percent
+percent pct percentage
 dollar usd buck
 cent
 euro eur

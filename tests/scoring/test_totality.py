@@ -1,0 +1,131 @@
+"""Every rule gives a verdict on any text, the same one each time, within a fixed amount of work."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from promptdp.scoring import RULES, score
+from promptdp.scoring import equality as equality_module
+from promptdp.scoring.equality import equal
+from promptdp.scoring.limits import OPERATIONS, Budget
+from promptdp.scoring.verdict import Reason
+
+FRAGMENTS = (
+    r"\frac \sqrt \boxed{ \fbox{ { } ( ) [ ] \{ \} ^ _ + - * / = < \le | ! % $ $$ \( \) \[ \] \\ & , ; : . ' \text{ and } "
+    r"\text{cm} \cup \pm \sin \log_ \begin{pmatrix} \end{pmatrix} \overline 0. 12 3,456 x y e i \pi \infty \left \right "
+    r"\binom \sum_ ^\circ \circ Answer: answer is therefore the A B or not #### 1/2 10^ 9^{9^{9}} \mathbb{R} \in \setminus "
+    "٣ ½ ∞ √ \ud800"
+).split(" ")
+TEXTS = st.one_of(
+    st.text(max_size=300),
+    st.lists(st.sampled_from(FRAGMENTS), max_size=60).map(" ".join),
+    st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join),
+)
+HOSTILE = {
+    "parentheses": "(" * 1000 + ")" * 1000,
+    "open braces": "{" * 1900,
+    "roots": r"\sqrt" * 380 + "2",
+    "fractions": r"\frac" * 380 + "12",
+    "exponents": "2^" * 900 + "2",
+    "negative exponents": "2^" + "-" * 1900 + "2",
+    "factorials": "3" + "!" * 1900,
+    "percentages": "3" + "%" * 1900,
+    "primes": "x" + "'" * 1900,
+    "indices": "x" + "_1" * 900,
+    "bars": "|" * 1900,
+    "degrees": "x" + r"^\circ" * 300,
+    "unions": r"\cup".join(["[0,1]"] * 250),
+    "chains": "=".join("x" * 900),
+    "signs": r"\pm1" * 450,
+    "tower": "9^{9^{9^{9^{9}}}}",
+    "wide sum": "+".join(["x^{99}"] * 250),
+    "wide product": r"(1+\sqrt{2})" * 150,
+    "sines": r"\sin" * 390 + "1",
+    "large angle": r"\sin(2^{13999})",
+    "long list": ",".join(str(i) for i in range(500)),
+    "list of roots": ",".join(rf"\sqrt{{{i}}}" for i in range(180)),
+    "matrix": r"\begin{pmatrix}" + "1&" * 900 + r"\end{pmatrix}",
+    "nested lists": r"\{" * 300 + "1" + r"\}" * 300,
+    "binomials": r"\binom{13999}{6999}" * 50,
+}
+LONG = {
+    "digits": "7" * 10**6,
+    "spaces": " " * 10**6,
+    "newlines": "\n" * 10**6,
+    "dollars": "$" * 10**6,
+    "backslashes": "\\" * 10**6,
+    "boxes": r"\boxed{" * 150_000,
+    "hashes": "#### " * 200_000,
+    "answers": "The answer is " * 70_000,
+    "labels": "Answer: (" * 100_000,
+    "cues": "so 3 or " * 125_000,
+    "commas": "1,234," * 160_000,
+    "minus signs": "- " * 500_000,
+    "annotations": "<<" * 500_000,
+    "prose": "the area of it is 3 and " * 40_000,
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(response=TEXTS, gold=TEXTS, capped=st.booleans())
+def test_every_rule_gives_the_same_verdict_on_the_same_text(response, gold, capped):
+    for rule in RULES:
+        first = score(rule, response, gold, capped)
+        assert first == score(rule, response, gold, capped)
+        assert isinstance(first.correct, bool)
+        assert first.reason in set(Reason)
+        assert first.extracted is None or isinstance(first.extracted, str)
+        assert first.extracted is not None or not first.correct
+
+
+@settings(max_examples=200, deadline=None)
+@given(answer=TEXTS, gold=TEXTS)
+def test_equality_is_symmetric_where_neither_answer_states_a_name(answer, gold):
+    if not set("=≈") & set(answer + gold) and r"\in" not in answer + gold and "," not in answer + gold:
+        assert equal(answer, gold).correct == equal(gold, answer).correct
+
+
+@settings(max_examples=100, deadline=None)
+@given(answer=TEXTS)
+def test_an_answer_equals_itself_unless_it_is_over_a_cap(answer):
+    assert equal(answer, answer).correct or equal(answer, answer).reason is Reason.LIMIT
+
+
+@pytest.fixture
+def spent(monkeypatch):
+    """The budgets that equality made, to see what was left of each."""
+    budgets: list[Budget] = []
+
+    class Watched(Budget):
+        def __init__(self):
+            super().__init__()
+            budgets.append(self)
+
+    monkeypatch.setattr(equality_module, "Budget", Watched)
+    return budgets
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_answer_is_decided_within_the_budget(name, spent):
+    for gold in ("7", "x+1", r"\{1,2\}", "[0,1]", HOSTILE[name] + "+1"):
+        verdict = score("math_robust", rf"\boxed{{{HOSTILE[name]}}}", gold)
+        assert not verdict.correct or (name, gold) in {("unions", "[0,1]")}
+    assert all(budget.left >= -OPERATIONS for budget in spent)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_text_of_a_million_characters_has_a_verdict(name):
+    for rule in RULES:
+        assert score(rule, LONG[name], "7").reason in set(Reason)
+
+
+def test_no_rule_reads_the_reference_while_it_extracts():
+    response = "Thus $x = 3$ or $x = 4$.\nAnswer: B"
+    for rule in RULES:
+        assert len({score(rule, response, gold).extracted for gold in ("3", "4", "B", "")}) == 1
+
+
+def test_no_reason_quotes_the_response():
+    marked = "ZEBRA"
+    for rule in RULES:
+        assert marked not in score(rule, rf"\boxed{{{marked}}} Answer: {marked}", "1").reason
