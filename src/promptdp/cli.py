@@ -201,18 +201,10 @@ def _freeze(options: argparse.Namespace) -> None:
 
 
 def _contrast(options: argparse.Namespace) -> None:
-    from promptdp.files import read_json
-    from promptdp.statistics.contrast import contrast
-    from promptdp.statistics.scores import read_scores
+    from promptdp.statistics.contrast_files import contrast_files
 
-    family = read_json(options.family_p) if options.family_p else ()
-    result = contrast(
-        read_scores(options.scores),
-        read_scores(options.versus),
-        pairs=options.pairs,
-        family_p=family,
-        draws=options.draws,
-        seed=options.seed,
+    result = contrast_files(
+        options.scores, options.versus, options.pairs, options.family_p, options.draws, options.seed
     )
     _print_or_write(result, options.out)
 

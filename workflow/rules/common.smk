@@ -289,21 +289,25 @@ def all_runs():
     return [f"{MADE}/runs/{benchmark}/{arm}/seed{seed}/run.json" for benchmark, arm, seed in RUNS]
 
 
+def all_budgets():
+    return all_calibrations() + all_compositions()
+
+
 TABLE_INPUTS = {
-    1: all_calibrations,
-    2: all_contrasts,
-    3: lambda: all_scores() + all_contrasts(),
-    4: lambda: all_scores() + all_contrasts(),
-    5: lambda: all_scores() + all_contrasts(),
-    6: lambda: all_calibrations() + all_compositions(),
-    10: all_scores,
-    11: all_contrasts,
+    1: [all_calibrations],
+    2: [all_contrasts, all_budgets],
+    3: [all_scores, all_contrasts, all_budgets],
+    4: [all_scores, all_contrasts, all_budgets],
+    5: [all_scores, all_contrasts, all_budgets],
+    6: [all_budgets],
+    10: [all_scores, all_budgets],
+    11: [all_contrasts, all_budgets],
 }
 
 
 def table_inputs(wildcards):
     """The files a table is made from; it tells them apart by what they say of themselves."""
-    return TABLE_INPUTS[int(wildcards.number)]()
+    return [path for kind in TABLE_INPUTS[int(wildcards.number)] for path in kind()]
 
 
 def figure_inputs(wildcards):
