@@ -17,7 +17,6 @@ from transformers import (
 )
 
 from promptdp.policy.base import Base, load_base
-from promptdp.study import Lora
 
 STOP, SECOND_STOP, USER, ASSISTANT = "<stop>", "<halt>", "<user>", "<assistant>"
 SPECIAL = [STOP, SECOND_STOP, USER, ASSISTANT]
@@ -25,7 +24,8 @@ TEMPLATE = f"{{% for m in messages %}}{USER}{{{{ m.content }}}}{{% endfor %}}{AS
 ALPHABET = (
     string.ascii_letters + string.digits + string.punctuation + "ĠĊ"
 )  # byte-level names of blank and newline
-LORA = Lora(dropout=0.0)
+TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+LORA = {"rank": 4, "alpha": 8.0, "dropout": 0.0, "targets": TARGETS}
 COMMON = {
     "vocab_size": len(SPECIAL) + len(ALPHABET),
     "hidden_size": 16,

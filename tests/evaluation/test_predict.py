@@ -65,7 +65,7 @@ def test_every_problem_gets_the_greedy_completion_it_gets_alone(answer, tiny):
 
 
 def test_an_adapter_changes_the_answers(answer, tiny, tmp_path):
-    moved(attach(tiny, LORA, 1), scale=1.0).save(tmp_path / "adapter")
+    moved(attach(tiny, 1, **LORA), scale=1.0).save(tmp_path / "adapter")
     _, plain, without = answer()
     _, trained, with_it = answer(tmp_path / "adapter", name="trained")
     assert plain != trained

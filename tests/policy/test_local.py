@@ -43,8 +43,8 @@ def original_greedy(model, stops, prompt):
 @pytest.mark.parametrize("trained", [False, True])
 @pytest.mark.parametrize("isolation", ["strict", "packed"])
 def test_greedy_decoding_gives_the_tokens_of_transformers(family, trained, isolation):
-    targets = ("query_key_value",) if family.model.config.model_type == "gpt_neox" else LORA.targets
-    adapter = moved(attach(family, LORA.model_copy(update={"targets": targets}), 1)) if trained else None
+    targets = ("query_key_value",) if family.model.config.model_type == "gpt_neox" else LORA["targets"]
+    adapter = moved(attach(family, 1, **LORA | {"targets": targets})) if trained else None
     model = adapter.model if trained else family.model
     answers = engine_of(family, adapter, isolation).generate(PROMPTS, 1, 0, CAP)
     assert answers == [[original_greedy(model, family.stop_ids, prompt)] for prompt in PROMPTS]
@@ -56,7 +56,7 @@ def test_the_compact_pass_serves_its_family_and_no_other(family):
 
 @pytest.mark.parametrize("family", ["qwen2", "llama"], indirect=True)
 def test_compact_logits_equal_those_of_transformers(family):
-    adapter = moved(attach(family, LORA, 1))
+    adapter = moved(attach(family, 1, **LORA))
     compact = CompactModel(family.model, adapter.deltas())
     ids = torch.tensor([PROMPTS[3], PROMPTS[3][::-1]])
     cache, rotation = compact.cache(2, ids.shape[1]), compact.rotation(ids.shape[1])
@@ -103,7 +103,7 @@ def test_completions_end_with_their_first_stop_token_or_at_the_cap(tiny):
 
 
 def test_in_strict_isolation_a_record_gets_the_same_tokens_in_any_company(tiny):
-    adapter = moved(attach(tiny, LORA, 1))
+    adapter = moved(attach(tiny, 1, **LORA))
     alone = [
         engine_of(tiny, adapter).generate([prompt], 8, 0.7, CAP, [stream])[0]
         for prompt, stream in zip(PROMPTS, streams(4), strict=True)
@@ -139,7 +139,7 @@ def test_packed_records_share_batches(tiny, monkeypatch):
 
 
 def test_the_engine_answers_with_the_coordinates_it_was_last_given(tiny):
-    adapter = attach(tiny, LORA, 1)
+    adapter = attach(tiny, 1, **LORA)
     engine = engine_of(tiny, adapter)
     before = engine.generate(PROMPTS, 1, 0, CAP)
     moved(adapter, scale=1.0)

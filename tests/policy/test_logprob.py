@@ -39,7 +39,7 @@ def test_a_completion_scores_the_same_alone_and_in_ragged_company(exact, way):
 
 
 def test_both_ways_give_the_same_gradient(exact):
-    adapter = moved(attach(exact, LORA, seed=1))
+    adapter = moved(attach(exact, 1, **LORA))
     first, second = (
         adapter.gradient(sum(u.mean() for u in way(adapter.model, PROMPT, COMPLETIONS))) for way in WAYS
     )
@@ -48,7 +48,7 @@ def test_both_ways_give_the_same_gradient(exact):
 
 
 def test_both_ways_give_the_same_gradient_in_float32(tiny):
-    adapter = moved(attach(tiny, LORA, seed=1))
+    adapter = moved(attach(tiny, 1, **LORA))
     first, second = (
         adapter.gradient(sum(u.mean() for u in way(adapter.model, PROMPT, COMPLETIONS))) for way in WAYS
     )

@@ -11,7 +11,6 @@ from transformers import AutoModelForCausalLM
 from promptdp.errors import InputError
 from promptdp.policy.base import load_base
 from promptdp.policy.lora import Adapter, attach, load_adapter
-from promptdp.study import Lora
 from tests.tiny import LORA, moved
 
 IDS = torch.tensor([[2, 10, 20, 3]])
@@ -19,14 +18,14 @@ IDS = torch.tensor([[2, 10, 20, 3]])
 
 def test_initialisation_depends_on_the_seed_alone(tiny):
     torch.manual_seed(1)
-    first = attach(tiny, LORA, seed=7).theta
+    first = attach(tiny, 7, **LORA).theta
     torch.manual_seed(2)
-    assert torch.equal(first, attach(tiny, LORA, seed=7).theta)
-    assert not torch.equal(first, attach(tiny, LORA, seed=8).theta)
+    assert torch.equal(first, attach(tiny, 7, **LORA).theta)
+    assert not torch.equal(first, attach(tiny, 8, **LORA).theta)
 
 
 def test_a_fresh_adapter_changes_nothing(tiny):
-    adapter = attach(tiny, LORA, seed=1)
+    adapter = attach(tiny, 1, **LORA)
     assert torch.equal(adapter.model(IDS).logits, tiny.model(IDS).logits)
     assert all(
         bool(p.any()) == (".lora_A." in name)
@@ -35,17 +34,17 @@ def test_a_fresh_adapter_changes_nothing(tiny):
 
 
 def test_coordinates_are_one_vector_in_a_fixed_order(tiny):
-    adapter = moved(attach(tiny, LORA, seed=1))
+    adapter = moved(attach(tiny, 1, **LORA))
     assert adapter.names == tuple(sorted(adapter.names))
     assert len(adapter.names) == 2 * 7 * 2
     assert adapter.coordinates == len(adapter.theta)
-    other = attach(tiny, LORA, seed=2)
+    other = attach(tiny, 2, **LORA)
     other.assign(adapter.theta)
     assert torch.equal(other.model(IDS).logits, adapter.model(IDS).logits)
 
 
 def test_a_coordinate_that_the_loss_does_not_touch_gets_a_zero_gradient(tiny):
-    adapter = attach(tiny, LORA, seed=1)
+    adapter = attach(tiny, 1, **LORA)
     gradient = adapter.gradient(adapter.parameters[3].sum())
     sizes = [p.numel() for p in adapter.parameters]
     expected = [torch.full((size,), float(index == 3)) for index, size in enumerate(sizes)]
@@ -54,15 +53,23 @@ def test_a_coordinate_that_the_loss_does_not_touch_gets_a_zero_gradient(tiny):
 
 def test_adapters_are_float32_over_half_precision_weights_also_after_a_reload(tiny_folder, tmp_path):
     half = load_base(tiny_folder, "bfloat16")
-    adapter = moved(attach(half, LORA, seed=1))
+    adapter = moved(attach(half, 1, **LORA))
     for turn in range(2):
         assert {p.dtype for p in adapter.parameters} == {torch.float32}
         adapter.save(tmp_path / str(turn))
         adapter = load_adapter(half, tmp_path / str(turn))
 
 
+def test_small_gradients_survive_half_precision_weights(tiny, tiny_folder):
+    single, half = (moved(attach(base, 1, **LORA)) for base in (tiny, load_base(tiny_folder, "float16")))
+    gradients = [
+        a.gradient(3e-6 * a.model(IDS).logits.float().log_softmax(-1).mean()) for a in (single, half)
+    ]
+    assert (gradients[0] - gradients[1]).norm() < 0.05 * gradients[0].norm()
+
+
 def test_a_saved_adapter_loads_with_the_same_coordinates_and_the_same_bytes(tiny, tmp_path):
-    adapter = moved(attach(tiny, LORA, seed=1))
+    adapter = moved(attach(tiny, 1, **LORA))
     adapter.save(tmp_path / "a")
     again = load_adapter(tiny, tmp_path / "a")
     assert torch.equal(again.theta, adapter.theta)
@@ -73,7 +80,7 @@ def test_a_saved_adapter_loads_with_the_same_coordinates_and_the_same_bytes(tiny
 
 
 def test_anyone_can_recompute_the_hash_of_theta_from_the_released_file(tiny, tmp_path):
-    adapter = moved(attach(tiny, LORA, seed=1))
+    adapter = moved(attach(tiny, 1, **LORA))
     adapter.save(tmp_path / "a")
     tensors = load_file(tmp_path / "a/adapter_model.safetensors")
     raw = b"".join(tensors[name].astype("<f4").tobytes() for name in sorted(tensors))
@@ -81,7 +88,7 @@ def test_anyone_can_recompute_the_hash_of_theta_from_the_released_file(tiny, tmp
 
 
 def test_peft_reads_the_released_adapter(tiny, tiny_folder, tmp_path):
-    adapter = moved(attach(tiny, LORA, seed=1))
+    adapter = moved(attach(tiny, 1, **LORA))
     adapter.save(tmp_path / "a")
     theirs = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(tiny_folder), tmp_path / "a")
     torch.testing.assert_close(theirs(IDS).logits, adapter.model(IDS).logits)
@@ -89,7 +96,7 @@ def test_peft_reads_the_released_adapter(tiny, tiny_folder, tmp_path):
 
 
 def test_merged_deltas_are_what_the_adapter_adds(tiny):
-    adapter = moved(attach(tiny, LORA, seed=1))
+    adapter = moved(attach(tiny, 1, **LORA))
     merged = tiny.shell()
     for name, delta in adapter.deltas().items():
         module = merged.get_submodule(name)
@@ -98,7 +105,7 @@ def test_merged_deltas_are_what_the_adapter_adds(tiny):
 
 
 def test_a_stray_trainable_tensor_is_refused(tiny):
-    adapter = attach(tiny, LORA, seed=1)
+    adapter = attach(tiny, 1, **LORA)
     stray = adapter.model.base_model.model.model.norm
     stray.weight = torch.nn.Parameter(stray.weight.clone())
     with pytest.raises(InputError, match=r"29 tensors .* has 28 .*norm"):
@@ -106,7 +113,7 @@ def test_a_stray_trainable_tensor_is_refused(tiny):
 
 
 def test_an_adapter_loaded_for_inference_is_refused(tiny, tmp_path):
-    attach(tiny, LORA, seed=1).save(tmp_path / "a")
+    attach(tiny, 1, **LORA).save(tmp_path / "a")
     frozen = PeftModel.from_pretrained(tiny.shell(), tmp_path / "a", is_trainable=False)
     with pytest.raises(InputError, match="0 tensors are trainable where the adapter has 28"):
         Adapter(frozen)
@@ -115,11 +122,11 @@ def test_an_adapter_loaded_for_inference_is_refused(tiny, tmp_path):
 @pytest.mark.parametrize("targets", [("q_proj", "w_proj"), ("w_proj",)])
 def test_a_target_that_names_no_module_is_refused(tiny, targets):
     with pytest.raises(InputError, match="w_proj"):
-        attach(tiny, Lora(targets=targets), seed=1)
+        attach(tiny, 1, **LORA | {"targets": targets})
 
 
 def test_a_module_that_mixes_the_records_of_a_batch_is_refused(tiny):
-    adapter = attach(tiny, LORA, seed=1)
+    adapter = attach(tiny, 1, **LORA)
     adapter.model.base_model.model.model.mixer = torch.nn.BatchNorm1d(4, affine=False)
     with pytest.raises(InputError, match=r"mixer mixes the records"):
         Adapter(adapter.model)

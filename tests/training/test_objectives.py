@@ -26,7 +26,7 @@ def stream(slot=0):
 
 
 def policy_of(base, lora=LORA, **settings):
-    return Policy(base, moved(attach(base, lora, seed=1)), **settings)
+    return Policy(base, moved(attach(base, 1, **lora)), **settings)
 
 
 def grpo(policy, reward=says_two, advantage=Advantage.GROUP):
@@ -94,7 +94,7 @@ def test_chunks_change_memory_only(exact, chunk):
 @pytest.mark.parametrize("dropout", [0.0, 0.05])
 @pytest.mark.parametrize("advantage", [Advantage.ZERO, Advantage.GROUP])
 def test_at_theta_1_the_penalty_and_its_gradient_are_exactly_zero(tiny, dropout, advantage):
-    policy = Policy(tiny, attach(tiny, LORA.model_copy(update={"dropout": dropout}), seed=1))
+    policy = Policy(tiny, attach(tiny, 1, **LORA | {"dropout": dropout}))
     constant = grpo(policy, reward=lambda *_: 1.0, advantage=advantage)
     assert not constant.gradient(RECORD, ROLLOUTS, stream()).any()
 
@@ -126,7 +126,7 @@ def test_another_record_between_two_calls_changes_nothing(tiny):
 
 
 def test_dropout_comes_from_the_records_own_stream(tiny):
-    objective = grpo(policy_of(tiny, LORA.model_copy(update={"dropout": 0.3})))
+    objective = grpo(policy_of(tiny, LORA | {"dropout": 0.3}))
     torch.manual_seed(1)
     first = objective.gradient(RECORD, ROLLOUTS, stream())
     state = torch.get_rng_state()

@@ -15,7 +15,6 @@ from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.sampler import poisson_draw
 from promptdp.records.record import Record
 from promptdp.records.slots import Slots
-from promptdp.study import Optimizer
 from promptdp.training.advantages import Advantage
 from promptdp.training.descent import Descent
 from promptdp.training.objectives import GRPO, Gold, Policy
@@ -23,6 +22,7 @@ from promptdp.training.rollouts import Rollouts
 from promptdp.training.round import private_round
 from tests.tiny import LORA, moved
 
+ADAMW = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0}
 P = 4000
 COORDINATES = 1856
 """Of the tiny model's adapter."""
@@ -189,7 +189,7 @@ def is_short(response, answer, capped):
 
 
 def setting(base, lora=LORA, advantage=Advantage.GROUP, start=moved, isolation="strict"):
-    policy = Policy(base, start(attach(base, lora, seed=1)))
+    policy = Policy(base, start(attach(base, 1, **lora)))
     rollouts = Rollouts(policy, LocalEngine(base, isolation), samples=4, temperature=1.5, cap=8)
     return policy, rollouts, Watched(GRPO(policy, is_short, advantage, kl_weight=0.04))
 
@@ -221,7 +221,7 @@ def test_a_records_tokens_and_gradient_are_bit_identical_in_any_company(tiny):
 
 @pytest.mark.parametrize("dropout", [0.0, 0.05])
 def test_the_zero_advantage_controls_first_round_is_pure_noise(tiny, dropout):
-    lora = LORA.model_copy(update={"dropout": dropout})
+    lora = LORA | {"dropout": dropout}
     policy, rollouts, objective = setting(tiny, lora, Advantage.ZERO, start=lambda adapter: adapter)
     steps, p = Steps(policy.adapter.coordinates), policy.adapter.coordinates
     private_round(1, 1, mechanism(), Slots(RECORDS), Randomness.seeded(1), rollouts, objective, steps)
@@ -254,9 +254,9 @@ def test_an_over_long_prompt_contributes_zero_and_harms_no_other(tiny):
 
 
 def test_without_noise_and_clipping_a_round_is_a_flat_step_over_all_sequences(exact):
-    policy = Policy(exact, moved(attach(exact, LORA, seed=1)))
-    descent = Descent(policy.adapter, 0.1, Optimizer(weight_decay=0.01))
-    flat = moved(attach(exact, LORA, seed=1))
+    policy = Policy(exact, moved(attach(exact, 1, **LORA)))
+    descent = Descent(policy.adapter, 0.1, **ADAMW | {"weight_decay": 0.01})
+    flat = moved(attach(exact, 1, **LORA))
     adamw = torch.optim.AdamW(flat.parameters, lr=0.1, weight_decay=0.01)
     everyone = mechanism(sigma=0.0, clipping_norm=math.inf)
     for t in (1, 2, 3):
@@ -277,7 +277,7 @@ def test_without_noise_and_clipping_a_round_is_a_flat_step_over_all_sequences(ex
 def test_after_one_private_round_every_tensor_has_moved(tiny):
     policy, rollouts, objective = setting(tiny, start=lambda adapter: adapter)
     before = policy.adapter.theta
-    descent = Descent(policy.adapter, 0.1, Optimizer())
+    descent = Descent(policy.adapter, 0.1, **ADAMW)
     private_round(1, 1, mechanism(), Slots.fill(6, []), Randomness.seeded(1), rollouts, objective, descent)
     assert (policy.adapter.theta != before).all()
     assert torch.equal(policy.adapter.theta, descent.theta)
@@ -285,7 +285,7 @@ def test_after_one_private_round_every_tensor_has_moved(tiny):
 
 def test_a_restored_descent_goes_on_as_if_never_stopped(tiny):
     gradients = torch.randn(4, COORDINATES, generator=torch.Generator().manual_seed(1))
-    whole, first, second = (Descent(attach(tiny, LORA, seed=1), 0.1, Optimizer()) for _ in range(3))
+    whole, first, second = (Descent(attach(tiny, 1, **LORA), 0.1, **ADAMW) for _ in range(3))
     for gradient in gradients:
         whole.step(gradient)
     first.step(gradients[0])

@@ -92,7 +92,7 @@ def test_a_complete_run_writes_its_outputs_again_without_a_round(run, monkeypatc
 
 
 def killed_in_child(run, arm_trap) -> None:
-    """Train in a child process that a trap kills, as the system would: no handler runs, nothing is flushed."""
+    """Train in a child process that a trap kills, so that no handler runs and nothing is flushed."""
     child = os.fork()
     if child == 0:
         try:

@@ -59,9 +59,14 @@ def shared_prefix_logprobs(
     return list(_chosen(logits, ids[0, start:].to(model.device), temperature).split(lengths))
 
 
+SHARED_PREFIX_FAMILIES = ("gemma", "gpt_neox", "llama", "qwen2", "qwen3")
+"""The architectures on which `shared_prefix_logprobs` is tested to equal `padded_logprobs`."""
+
+
 def can_share_prefix(model: Any) -> bool:
-    """Whether every layer of the model attends to the whole past."""
-    return set(getattr(model.config, "layer_types", None) or ["full_attention"]) == {"full_attention"}
+    """Whether the model is of a tested architecture, every layer attending to the whole past."""
+    layers = set(getattr(model.config, "layer_types", None) or ["full_attention"])
+    return model.config.model_type in SHARED_PREFIX_FAMILIES and layers == {"full_attention"}
 
 
 def _chosen(logits: torch.Tensor, tokens: torch.Tensor, temperature: float) -> torch.Tensor:

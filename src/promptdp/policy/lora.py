@@ -5,7 +5,7 @@ import math
 import os
 import shutil
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ from safetensors.torch import save_file
 from promptdp.errors import InputError
 from promptdp.files import sha256_bytes, write_json
 from promptdp.policy.base import Base
-from promptdp.study import Lora
 
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
+LOSS_SCALE = 1024.0
+"""Keeps float16 activations' gradients from vanishing; a public constant, so no record can move it."""
 
 
 class Adapter:
@@ -58,8 +59,11 @@ class Adapter:
 
     def gradient(self, loss: torch.Tensor) -> torch.Tensor:
         """The gradient of a scalar loss, shape (p,); a coordinate that the loss doesn't touch gets zero."""
-        gradients = torch.autograd.grad(loss, self.parameters, allow_unused=True, materialize_grads=True)
-        return flatten(gradients)
+        scale = LOSS_SCALE if self.model.dtype == torch.float16 else 1.0
+        gradients = torch.autograd.grad(
+            loss * scale, self.parameters, allow_unused=True, materialize_grads=True
+        )
+        return flatten(gradients) / scale
 
     def deltas(self) -> dict[str, torch.Tensor]:
         """What the adapter adds to each weight matrix, by the name of its module in the base model."""
@@ -89,28 +93,36 @@ class Adapter:
         os.replace(temporary, folder)
 
 
-def attach(base: Base, lora: Lora, seed: int) -> Adapter:
+def attach(base: Base, seed: int, rank: int, alpha: float, dropout: float, targets: Sequence[str]) -> Adapter:
     """Put a fresh adapter on a base: B is zero, A is drawn from the public initialisation seed alone.
 
     The adapter's numbers are float32 also over half-precision weights.
+
+    Args:
+        base: the public model.
+        seed: the public initialisation seed.
+        rank: the rank of the update BA.
+        alpha: the update is scaled by alpha / rank.
+        dropout: the probability of dropping an input of A while differentiating.
+        targets: the names of the modules whose weight is updated.
 
     Raises:
         InputError: a target names no module, or the model can't keep records apart.
     """
     config = LoraConfig(
         task_type="CAUSAL_LM",
-        r=lora.rank,
-        lora_alpha=lora.alpha,  # type: ignore[arg-type]
-        lora_dropout=lora.dropout,
-        target_modules=list(lora.targets),
+        r=rank,
+        lora_alpha=alpha,  # type: ignore[arg-type]
+        lora_dropout=dropout,
+        target_modules=list(targets),
         bias="none",
     )
     try:
         with _quiet():
             adapter = Adapter(get_peft_model(base.shell(), config).eval())
     except ValueError:
-        raise InputError(f"lora.targets: none of {', '.join(lora.targets)} is in the model") from None
-    for target in lora.targets:
+        raise InputError(f"lora.targets: none of {', '.join(targets)} is in the model") from None
+    for target in targets:
         if not any(f".{target}." in name for name in adapter.names):
             raise InputError(f"lora.targets: the model has no module '{target}'; remove or correct it")
     generator = torch.Generator().manual_seed(seed)

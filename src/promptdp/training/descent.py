@@ -3,7 +3,6 @@
 import torch
 
 from promptdp.policy.lora import Adapter
-from promptdp.study import Optimizer
 
 
 class Descent:
@@ -12,15 +11,23 @@ class Descent:
     AdamW acts on each coordinate alone, so one vector of p coordinates steps exactly as its tensors would.
     """
 
-    def __init__(self, adapter: Adapter, learning_rate: float, settings: Optimizer):
+    def __init__(
+        self,
+        adapter: Adapter,
+        learning_rate: float,
+        beta1: float,
+        beta2: float,
+        eps: float,
+        weight_decay: float,
+    ):
         self._adapter = adapter
         self._theta = torch.nn.Parameter(adapter.theta)
         self._adamw = torch.optim.AdamW(
             [self._theta],
             lr=learning_rate,
-            betas=(settings.beta1, settings.beta2),
-            eps=settings.eps,
-            weight_decay=settings.weight_decay,
+            betas=(beta1, beta2),
+            eps=eps,
+            weight_decay=weight_decay,
         )
 
     @property

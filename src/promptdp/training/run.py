@@ -95,8 +95,8 @@ def train(
         folder = private_directory(recovery / fingerprint)
         header = {"study": study.name, "mechanism": mechanism.as_json()} | identity
         ledger = Ledger.open(folder / "ledger.jsonl", header)
-        adapter = attach(model, study.lora, seed)
-        descent = Descent(adapter, settings.learning_rate, study.optimizer)
+        adapter = attach(model, seed, **study.lora.model_dump())
+        descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
         _resume(ledger, folder / "checkpoint.safetensors", descent)
         randomness = Randomness.seeded(seed) if study.randomness == "seeded" else Randomness.from_os()
         if not ledger.closed:
