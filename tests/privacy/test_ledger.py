@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 import time
@@ -76,11 +77,27 @@ def test_the_same_run_writes_the_same_bytes(tmp_path):
     assert ledgers[0] == ledgers[1]
 
 
-def test_a_begun_round_is_on_the_disk_before_begin_returns(path):
+def test_every_event_is_forced_to_the_disk_before_its_call_returns(path, monkeypatch):
+    forced = []
+    fsync = os.fsync
+
+    def recorded(descriptor):
+        fsync(descriptor)
+        forced.append(path.read_bytes())
+
     ledger = Ledger.open(path, HEADER)
-    assert ledger.begin(1) == 1
-    assert json.loads(path.read_text().splitlines()[-1])["event"] == "begin"
-    assert ledger.pending == (1, 1)
+    monkeypatch.setattr(os, "fsync", recorded)
+    for event in (
+        lambda: ledger.begin(1),
+        lambda: ledger.commit(1, 1, theta(1)),
+        ledger.start_branch,
+        lambda: ledger.begin(1),
+        lambda: ledger.commit(1, 1, theta(1)),
+        ledger.close,
+    ):
+        event()
+        assert forced.pop() == path.read_bytes()
+        assert sha256_bytes(path.read_bytes().splitlines()[-1]) == ledger.head
 
 
 def test_a_round_begun_and_not_committed_is_a_new_attempt_after_a_restart(path):
