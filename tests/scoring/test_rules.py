@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from promptdp.errors import InputError
 from promptdp.scoring import RULES, score
 from promptdp.scoring.verdict import Reason
@@ -57,7 +58,9 @@ def test_the_given_cases_have_their_verdicts(benchmark):
 def test_gsm8k_agrees_with_the_source_on_its_own_answers():
     golds = {problem["id"]: problem["answer"] for problem in lines(SHARED / "data/gsm8k_test.jsonl")}
     answers = lines(SHARED / "data/predictions_gsm8k_openai.jsonl.gz")
-    graded = [(score("gsm8k", a["response"], golds[a["problem_id"]]).correct, a["source_correct"]) for a in answers]
+    graded = [
+        (score("gsm8k", a["response"], golds[a["problem_id"]]).correct, a["source_correct"]) for a in answers
+    ]
     assert len(graded) == 5276
     assert all(ours == theirs for ours, theirs in graded)
 

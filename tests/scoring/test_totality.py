@@ -10,12 +10,17 @@ from promptdp.scoring.equality import equal
 from promptdp.scoring.limits import OPERATIONS, Budget
 from promptdp.scoring.verdict import Reason
 
-FRAGMENTS = (
-    r"\frac \sqrt \boxed{ \fbox{ { } ( ) [ ] \{ \} ^ _ + - * / = < \le | ! % $ $$ \( \) \[ \] \\ & , ; : . ' \text{ and } "
-    r"\text{cm} \cup \pm \sin \log_ \begin{pmatrix} \end{pmatrix} \overline 0. 12 3,456 x y e i \pi \infty \left \right "
-    r"\binom \sum_ ^\circ \circ Answer: answer is therefore the A B or not #### 1/2 10^ 9^{9^{9}} \mathbb{R} \in \setminus "
-    "٣ ½ ∞ √ \ud800"
-).split(" ")
+FRAGMENTS = [
+    *r"\frac \sqrt \boxed{ \fbox{ { } ( ) [ ] \{ \} ^ _ + - * / = < \le | ! % $ $$".split(),
+    *r"\( \) \[ \] \\ & , ; : . '".split(),
+    *r"\text{cm} \cup \pm \sin \log_ \begin{pmatrix} \end{pmatrix} \overline 0. 12".split(),
+    *r"3,456 x e i \pi \infty".split(),
+    *r"\left \right \binom \sum_ ^\circ \circ Answer: answer is therefore the".split(),
+    *r"A B or not #### 1/2 10^".split(),
+    *r"9^{9^{9}} \mathbb{R} \in \setminus ٣ ½ ∞ √".split(),
+    "\ud800",
+    r"\text{ and }",
+]
 TEXTS = st.one_of(
     st.text(max_size=300),
     st.lists(st.sampled_from(FRAGMENTS), max_size=60).map(" ".join),
@@ -34,7 +39,7 @@ HOSTILE = {
     "indices": "x" + "_1" * 900,
     "bars": "|" * 1900,
     "degrees": "x" + r"^\circ" * 300,
-    "unions": r"\cup".join(["[0,1]"] * 250),
+    "unions": r"\cup".join(["[0,1]"] * 200),
     "chains": "=".join("x" * 900),
     "signs": r"\pm1" * 450,
     "tower": "9^{9^{9^{9^{9}}}}",
@@ -107,9 +112,10 @@ def spent(monkeypatch):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_answer_is_decided_within_the_budget(name, spent):
-    for gold in ("7", "x+1", r"\{1,2\}", "[0,1]", HOSTILE[name] + "+1"):
+    for gold in ("7", "x+1", r"\{1,2\}", "[0,1]"):
         verdict = score("math_robust", rf"\boxed{{{HOSTILE[name]}}}", gold)
-        assert not verdict.correct or (name, gold) in {("unions", "[0,1]")}
+        assert verdict.correct == ((name, gold) == ("unions", "[0,1]"))
+    score("math_robust", rf"\boxed{{{HOSTILE[name]}}}", HOSTILE[name] + "+1")
     assert all(budget.left >= -OPERATIONS for budget in spent)
 
 

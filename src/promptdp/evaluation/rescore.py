@@ -1,7 +1,7 @@
 """Scoring saved responses: one rule, one prediction file, one file of verdicts (VII-D).
 
-The responses are never changed, and every problem of the evaluation set stays in the denominator: a prediction file
-that lacks a problem, or holds one twice, is an error.
+The responses are never changed, and every problem of the evaluation set stays in the denominator: a
+prediction file that lacks a problem, or holds one twice, is an error.
 """
 
 import gzip
@@ -33,7 +33,7 @@ COLUMNS = pa.schema(
 
 
 def _lines(path: Path, fields: dict[str, type]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a file of lines, gzipped or not, each with its line number and its fields' types checked."""
+    """The JSON objects of a file of lines, gzipped or not, with their line numbers, fields checked."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
     number = 0
     try:
@@ -45,7 +45,9 @@ def _lines(path: Path, fields: dict[str, type]) -> Iterator[tuple[int, dict[str,
                     raise InputError(f"{path}:{number}: not valid JSON; write one object a line") from None
                 for name, kind in fields.items():
                     if not isinstance(value, dict) or type(value.get(name)) is not kind:
-                        raise InputError(f"{path}:{number}: {name} is missing or is no {kind.__name__}; add it")
+                        raise InputError(
+                            f"{path}:{number}: {name} is missing or is no {kind.__name__}; add it"
+                        )
                 yield number, value
     except (OSError, EOFError, UnicodeDecodeError) as error:
         what = getattr(error, "strerror", None) or "damaged or not UTF-8"
@@ -69,8 +71,15 @@ def _predictions(path: Path, records: dict[str, Record]) -> dict[str, dict[str, 
             raise InputError(f"{path}:{number}: {name} appears twice; predict again")
         predictions[name] = prediction
     if missing := sorted(records.keys() - predictions.keys()):
-        raise InputError(f"{path}: {len(missing)} problems are missing, the first is {missing[0]}; predict again")
+        raise InputError(
+            f"{path}: {len(missing)} problems are missing, the first is {missing[0]}; predict again"
+        )
     return predictions
+
+
+def storable(text: str | None) -> str | None:
+    """A text with what no UTF-8 file can hold (lone surrogates) replaced by question marks."""
+    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def rescore(predictions: Path, records: Path, rule: str, out: Path, context: dict[str, Any]) -> None:
@@ -80,12 +89,12 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path, context: dic
         predictions: gzipped JSON lines {problem_id, response, tokens, capped}, its manifest beside it.
         records: the evaluation records.
         rule: a name in `scoring.RULES`.
-        out: the Parquet file; its metadata key `promptdp` is the canonical JSON of where the scores come from.
+        out: the Parquet file; its metadata key `promptdp` says in canonical JSON where the scores come from.
         context: study, evaluation_set, arm and seed.
 
     Raises:
-        InputError: a file is missing or malformed, a problem is unknown, repeated or missing, the manifest names
-            other predictions, or there is no such rule.
+        InputError: a file is missing or malformed, a problem is unknown, repeated or missing, the manifest
+            names other predictions, or there is no such rule.
     """
     predictions, records = Path(predictions), Path(records)
     manifest = read_json(manifest_path(predictions))
@@ -111,7 +120,7 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path, context: dic
             {
                 "problem_id": name,
                 "seed": context["seed"],
-                "extracted": verdict.extracted,
+                "extracted": storable(verdict.extracted),
                 "correct": verdict.correct,
                 "capped": prediction["capped"],
                 "tokens": prediction["tokens"],
@@ -130,8 +139,10 @@ def read_scores(path: str | Path) -> tuple[dict[str, Any], pa.Table]:
     """
     try:
         table = pq.read_table(path)
-    except (OSError, pa.ArrowInvalid):
-        raise InputError(f"{path}: cannot be read as Parquet; make it again with the rule that wrote it") from None
+    except (OSError, pa.ArrowException):
+        raise InputError(
+            f"{path}: cannot be read as Parquet; make it again with the rule that wrote it"
+        ) from None
     metadata = json.loads((table.schema.metadata or {}).get(b"promptdp", b"{}"))
     if metadata.get("schema") != SCHEMA:
         raise InputError(f"{path}: is no file of scores ({SCHEMA}); make it with the rule `score`")
@@ -139,7 +150,7 @@ def read_scores(path: str | Path) -> tuple[dict[str, Any], pa.Table]:
 
 
 def score_lines(rule: str, input_path: Path, output_path: Path) -> None:
-    """Score cases {id, gold, response, [capped]}, one JSON object a line, into {id, extracted, correct, reason}.
+    """Score lines {id, gold, response, [capped]} into lines {id, extracted, correct, reason}, in order.
 
     Raises:
         InputError: the input is missing or malformed, or there is no such rule.

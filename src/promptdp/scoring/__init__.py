@@ -1,8 +1,8 @@
-"""Scorers: frozen rules that read an answer from a response and compare it with the reference (VII-D, Appendix E).
+"""Scorers: frozen rules that read an answer and compare it with the reference (VII-D, Appendix E).
 
 A rule is a module of `promptdp.scoring.rules` with two plain functions, total on any text and deterministic:
-`extract(response, capped) -> Extraction`, which never sees the reference answer, and
-`judge(answer, gold) -> Judgement`. Adding a module adds a rule and changes no other rule's files.
+`extract(response, capped) -> Extraction`, which never sees the reference answer, and `judge(answer, gold) ->
+Judgement`. Adding a module adds a rule and changes no other rule's files.
 """
 
 from dataclasses import dataclass

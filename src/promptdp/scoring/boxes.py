@@ -1,6 +1,7 @@
 r"""The last \boxed or \fbox of a response."""
 
 import re
+from collections import deque
 from typing import NamedTuple
 
 from promptdp.scoring.verdict import Extraction, Reason, found, none
@@ -17,7 +18,7 @@ class Box(NamedTuple):
 
 
 def closing_brace(text: str, start: int) -> int | None:
-    r"""The index of the brace that closes the one at `start`, escaped braces skipped; None when there is none."""
+    """Where the brace opened at `start` closes, escaped braces skipped; None when it never does."""
     depth = 0
     for match in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start):
         if match[0] == "{":
@@ -31,11 +32,10 @@ def closing_brace(text: str, start: int) -> int | None:
 
 def last_box(text: str) -> Box | None:
     r"""The last box of a text; a box without braces holds the one token that follows it."""
-    match = None
-    for match in BOX.finditer(text):
-        pass
-    if match is None:
+    matches = deque(BOX.finditer(text), maxlen=1)
+    if not matches:
         return None
+    match = matches[0]
     start = match.end()
     while start < len(text) and text[start].isspace():
         start += 1

@@ -1,28 +1,31 @@
-r"""Exact equality of two answers: by structure, then by exact rationals, then by values at fixed points (VII-D).
+"""Exact equality of two answers: by structure, by exact rationals, by values at fixed points (VII-D).
 
-Both answers are parsed under caps by this package's own parser; nothing of either reaches an evaluator of code.
-An answer over a cap, or in no known notation, equals only an answer that is written the same.
+Both answers are parsed under caps by this package's own parser; nothing of either reaches an evaluator of
+code. An answer over a cap, or in no known notation, equals only an answer that is written the same.
 """
 
 import re
 from collections.abc import Iterable
-from functools import cmp_to_key
 from fractions import Fraction
+from functools import cmp_to_key
 from itertools import zip_longest
 from typing import Any
 
 from promptdp.scoring import realsets, words
 from promptdp.scoring.evaluate import POINTS, Evaluator, UndefinedError
+from promptdp.scoring.forms import expanded, is_closed, is_name, scaled
 from promptdp.scoring.limits import ANSWER_CHARACTERS, Budget, LimitError
-from promptdp.scoring.nodes import Node, nary, negated, number, quotient, replaced, walk
+from promptdp.scoring.nodes import Node, negated, walk
 from promptdp.scoring.parser import Answer, ParseError, parse
 from promptdp.scoring.tokens import Token, tokenize
 from promptdp.scoring.units import canonical_unit
 from promptdp.scoring.verdict import Judgement, Reason, judged
 
-BASE_NUMERAL = re.compile(r"(?:\\(?:text|mathrm)\{)?\(?([0-9A-Z.]+)\)?\}?_\{?(?:\\text\{)?([0-9]{1,2})\}{0,2}")
+BASE_NUMERAL = re.compile(
+    r"(?:\\(?:text|mathrm)\{)?\(?([0-9A-Z.]+)\)?\}?_\{?(?:\\text\{)?([0-9]{1,2})\}{0,2}"
+)
 SCOUT = 256
-"""Bits of the first evaluation, which tells how wide the numbers are; two more follow, the second twice as precise."""
+"""Bits of the first evaluation, which tells how wide the numbers are; two more precise ones decide."""
 MIRRORED = str.maketrans("<>", "><")
 
 
@@ -68,14 +71,16 @@ def _is_text(tokens: list[Token]) -> bool:
 
 
 def _unwrapped(source: str) -> str:
-    r"""The content of a text command that holds the whole answer and starts with a digit (`\text{1:03 PM}`)."""
+    r"""The content of a text command that is the whole answer and starts with a digit (`\text{1:03 PM}`)."""
     match = re.fullmatch(r"\s*\\(?:text|mbox)\s*\{\s*([0-9][^{}\\]*)\}\s*", source)
     return match[1] if match else source
 
 
 def _units_conflict(candidate: Answer, reference: Answer) -> bool:
     """Whether both name a known unit and none in common."""
-    ours, theirs = ({canonical_unit(text) for text in answer.units} - {None} for answer in (candidate, reference))
+    ours, theirs = (
+        {canonical_unit(text) for text in answer.units} - {None} for answer in (candidate, reference)
+    )
     return bool(ours and theirs and not ours & theirs)
 
 
@@ -94,11 +99,15 @@ class _Comparison:
         if _names_differ(ours, theirs):
             return False
         references = [theirs, *self.stated(theirs, every=True)]
-        return any(self.values(value, reference) for value in [ours, *self.stated(ours)] for reference in references
-                   if (value, reference) != (ours, theirs))
+        return any(
+            self.values(value, reference)
+            for value in [ours, *self.stated(ours)]
+            for reference in references
+            if (value, reference) != (ours, theirs)
+        )
 
     def stated(self, node: Node, every: bool = False) -> list[Node]:
-        """The values that an answer states: the end of a chain of equalities from a name, the set of a membership.
+        """The values that an answer states: the end of a chain of equalities, the set of a membership.
 
         Args:
             node: the answer.
@@ -113,41 +122,42 @@ class _Comparison:
             return [node.children[1]]
         if not set(operators) <= {"=", "~"}:
             return []
-        exact = node.children[: operators.index("~") + 1] if "~" in operators else node.children
-        values: list[Node] = []
-        if _is_name(exact[0]) and len(exact) > 1:
-            values = list(exact[1:])
-        elif len(exact) == 1 or _is_closed(node) or self.values(exact[0], exact[-1]):
-            values = list(exact)
-        if not values and len(node.children) == len(exact):
+        end = operators.index("~") + 1 if "~" in operators else len(node.children)
+        exact, rounded = node.children[:end], node.children[end : end + 1]
+        if is_name(exact[0]):
+            values = exact[1:]
+        elif len(exact) == 1 or is_closed(node) or self.values(exact[0], exact[-1]):
+            values = exact
+        else:
             return []
         kept = values if every else values[-1:]
-        rounded = node.children[len(exact)] if len(exact) < len(node.children) else None
-        if rounded is not None and (not values or self.rounds(values[-1], rounded)):
-            kept = [*kept, rounded]
-        return kept
+        return [*kept, *(value for value in rounded if not values or self.rounds(values[-1], value))]
 
     def stated_items(self, node: Node) -> list[Node]:
         """A list without the one name that its items share (`x = 2, x = 3`; `n = 2, 3, 4`)."""
-        names = {child.children[0] for child in node.children if child.kind == "relation" and child.name == "="}
+        names = {
+            child.children[0] for child in node.children if child.kind == "relation" and child.name == "="
+        }
         first = node.children[0]
-        if len(names) != 1 or not _is_name(next(iter(names))) or first.kind != "relation":
+        if len(names) != 1 or not is_name(next(iter(names))) or first.kind != "relation":
             return []
-        return [Node("list", node.name, tuple(c.children[1] if c.kind == "relation" else c for c in node.children))]
+        return [
+            Node(
+                "list", node.name, tuple(c.children[1] if c.kind == "relation" else c for c in node.children)
+            )
+        ]
 
     def rounds(self, exact: Node, rounded: Node) -> bool:
         """Whether a decimal is an exact value correctly rounded to the decimal's own last place."""
-        if rounded.value is None:
-            return False
-        places = 0
-        while (rounded.value * 10**places).denominator != 1 and places < 50:
-            places += 1
+        evaluator = Evaluator(0, SCOUT, self.budget)
         try:
-            evaluator = Evaluator(0, SCOUT, self.budget)
-            gap = evaluator.inexact(evaluator.value(exact)) - evaluator.inexact(rounded.value)
+            value, decimal = evaluator.value(exact), evaluator.value(rounded)
         except UndefinedError:
             return False
-        return bool(abs(gap) * 2 * 10**places <= 1)
+        if not isinstance(decimal, Fraction):
+            return False
+        places = next((n for n in range(50) if (decimal * 10**n).denominator == 1), 50)
+        return bool(abs(evaluator.inexact(value) - evaluator.inexact(decimal)) * 2 * 10**places <= 1)
 
     # -- values by their type
 
@@ -156,7 +166,7 @@ class _Comparison:
         self.budget.spend()
         if ours == theirs:
             return True
-        ours, theirs = _expanded(ours), _expanded(theirs)
+        ours, theirs = expanded(ours), expanded(theirs)
         if ours.kind == theirs.kind == "relation" and self.relations(ours, theirs):
             return True
         if realsets.is_set(ours) or realsets.is_set(theirs):
@@ -171,7 +181,7 @@ class _Comparison:
             return self.values(percentage.children[0], other) or self.expressions(percentage, other)
         if ours.kind == theirs.kind == "ratio" and len(ours.children) != len(theirs.children):
             return False
-        ours, theirs = _scaled(ours), _scaled(theirs)
+        ours, theirs = scaled(ours), scaled(theirs)
         if ours.kind == theirs.kind and ours.kind in ("bracket", "matrix", "row", "ratio", "numeral"):
             if ours.kind == "ratio" and len(ours.children) == 2:
                 return self.expressions(ours, theirs)
@@ -222,7 +232,7 @@ class _Comparison:
         """The odd cell number of each real endpoint, in increasing order, equal endpoints together."""
         evaluator = Evaluator(0, SCOUT, self.budget)
         nodes = list(dict.fromkeys(ends))
-        if any(not _is_closed(node) for node in nodes):
+        if any(not is_closed(node) for node in nodes):
             raise UndefinedError
         numbers = {node: evaluator.value(node) for node in nodes}
         if not all(evaluator.is_real(value) for value in numbers.values()):
@@ -238,14 +248,24 @@ class _Comparison:
         return ranks
 
     def relations(self, ours: Node, theirs: Node) -> bool:
-        """Equality of equations, inequalities and chains, up to direction and, for two members, a common factor."""
-        forms = [(theirs.name, theirs.children), (" ".join(reversed(theirs.name.translate(MIRRORED).split())),
-                                                  theirs.children[::-1])]
-        if any(ours.name == name and self.each(ours, Node("row", children=children)) for name, children in forms):
+        """Equality of equations, inequalities and chains, up to direction and (of two members) a factor."""
+        forms = [
+            (theirs.name, theirs.children),
+            (" ".join(reversed(theirs.name.translate(MIRRORED).split())), theirs.children[::-1]),
+        ]
+        if any(
+            ours.name == name and self.each(ours, Node("row", children=children)) for name, children in forms
+        ):
             return True
-        if len(ours.children) != 2 or len(theirs.children) != 2 or ours.name not in ("=", "!=", "<", "<=", ">", ">="):
+        if (
+            len(ours.children) != 2
+            or len(theirs.children) != 2
+            or ours.name not in ("=", "!=", "<", "<=", ">", ">=")
+        ):
             return False
-        differences = [Node("sum", children=(node.children[0], negated(node.children[1]))) for node in (ours, theirs)]
+        differences = [
+            Node("sum", children=(node.children[0], negated(node.children[1]))) for node in (ours, theirs)
+        ]
         factor = self.factor(*differences)
         if factor is None:
             return False
@@ -254,12 +274,13 @@ class _Comparison:
         return theirs.name == (ours.name if factor > 0 else ours.name.translate(MIRRORED))
 
     def factor(self, ours: Node, theirs: Node) -> Any:
-        """The nonzero constant that one expression is of another, at a fixed point; None when there is none."""
-        if _is_closed(ours) or _is_closed(theirs):
+        """The nonzero real constant that one expression is of another; None when there is none."""
+        if is_closed(ours) or is_closed(theirs):
             return None
         evaluator = Evaluator(0, 2 * SCOUT, self.budget)
         ratios: list[Any] = []
-        for evaluator.index in range(POINTS):
+        for index in range(POINTS):
+            evaluator.index = index
             try:
                 inverse = evaluator.raise_to(evaluator.value(theirs), Fraction(-1))
                 ratios.append(evaluator.inexact(evaluator.multiply(evaluator.value(ours), inverse)))
@@ -268,25 +289,26 @@ class _Comparison:
         if not ratios or not all(evaluator.is_real(ratio) for ratio in ratios):
             return None
         first = ratios[0].real
-        constant = all(abs(ratio.real - first) <= abs(first) * evaluator.mp.mpf(2) ** -SCOUT for ratio in ratios)
+        constant = all(
+            abs(ratio.real - first) <= abs(first) * evaluator.mp.mpf(2) ** -SCOUT for ratio in ratios
+        )
         return first if constant and first else None
 
     # -- expressions
 
     def expressions(self, ours: Node, theirs: Node) -> bool:
         """Equality of two expressions at every fixed point where both are real, and somewhere."""
-        closed = _is_closed(ours) and _is_closed(theirs)
-        complex_valued = any(node.name == "i" for node in (*walk(ours), *walk(theirs)) if node.kind == "symbol")
-        outcomes: list[tuple[bool, bool]] = []
-        for index in range(1 if closed else POINTS):
-            outcome = self.at_point(index, ours, theirs)
-            if outcome is not None:
-                outcomes.append(outcome)
-        decisive = [same for same, real in outcomes if real or complex_valued] or [same for same, _ in outcomes]
-        return bool(decisive) and all(decisive)
+        closed = is_closed(ours) and is_closed(theirs)
+        complex_valued = any(
+            node.name == "i" for node in (*walk(ours), *walk(theirs)) if node.kind == "symbol"
+        )
+        points = [self.at_point(index, ours, theirs) for index in range(1 if closed else POINTS)]
+        outcomes = [outcome for outcome in points if outcome is not None]
+        decisive = [same for same, real in outcomes if real or complex_valued]
+        return bool(outcomes) and all(decisive or [same for same, _ in outcomes])
 
     def at_point(self, index: int, ours: Node, theirs: Node) -> tuple[bool, bool] | None:
-        """Whether two expressions agree at a fixed point, and whether either is real there; None where both are undefined."""
+        """Whether two expressions agree at a point, and whether one is real; None if both are undefined."""
         scout = Evaluator(index, SCOUT, self.budget)
         values = [_defined(scout, node) for node in (ours, theirs)]
         if None in values:
@@ -298,7 +320,11 @@ class _Comparison:
         for bits in (precision, 2 * precision):
             evaluator = Evaluator(index, bits, self.budget)
             a, b = (evaluator.inexact(_defined(evaluator, node)) for node in (ours, theirs))
-            if a is None or b is None or abs(a - b) > max(abs(a), abs(b), 1) * evaluator.mp.mpf(2) ** (-bits // 2):
+            if (
+                a is None
+                or b is None
+                or abs(a - b) > max(abs(a), abs(b), 1) * evaluator.mp.mpf(2) ** (-bits // 2)
+            ):
                 return False, real
         return True, real
 
@@ -311,55 +337,7 @@ def _defined(evaluator: Evaluator, node: Node) -> Any:
         return None
 
 
-def _is_closed(node: Node) -> bool:
-    """Whether an expression has no variables."""
-    return not any(
-        part.kind == "opaque" or (part.kind == "symbol" and part.name not in ("e", "i", r"\pi")) for part in walk(node)
-    )
-
-
-def _is_name(node: Node) -> bool:
-    """Whether an expression can name what an equality gives: letters, their products, sums and lengths, no numeral."""
-    if node.kind == "opaque":
-        return True
-    if node.kind == "symbol":
-        return node.name not in ("e", r"\pi", r"\infty")
-    if node.kind in ("product", "sum", "ratio", "bracket") or (node.kind == "call" and node.name == "abs"):
-        return all(_is_name(child) for child in node.children)
-    return False
-
-
 def _names_differ(ours: Node, theirs: Node) -> bool:
     """Whether two equations name different variables (`x = 2` and `y = 2`)."""
     names = [node.children[0] for node in (ours, theirs) if node.kind == "relation" and node.name == "="]
     return len(names) == 2 and names[0] != names[1] and all(name.kind == "symbol" for name in names)
-
-
-def _expanded(node: Node) -> Node:
-    """The node with each value that holds a plus-minus sign written as its two values."""
-    if node.kind in ("list", "set"):
-        children = [part for child in node.children for part in _both(child)]
-        return Node(node.kind, node.name, tuple(children))
-    return nary("list", _both(node), "or")
-
-
-def _both(node: Node) -> list[Node]:
-    """The two values of an expression with plus-minus signs, or the expression itself."""
-    if not any(part.kind == "plus_minus" for part in walk(node)):
-        return [node]
-    if node.kind == "relation" and node.name == "=":
-        return [Node("relation", "=", (node.children[0], value)) for value in _both(node.children[1])]
-    return [
-        replaced(node, "plus_minus", lambda part, sign=sign: part.children[0] if part.name == sign else negated(part.children[0]))
-        for sign in "+-"
-    ]
-
-
-def _scaled(node: Node) -> Node:
-    """A matrix times scalars, as one matrix."""
-    if node.kind != "product" or sum(child.kind == "matrix" for child in node.children) != 1:
-        return node
-    matrix = next(child for child in node.children if child.kind == "matrix")
-    scalars = tuple(child for child in node.children if child.kind != "matrix")
-    return replaced(matrix, "row", lambda row: Node("row", children=tuple(
-        Node("product", children=(*scalars, cell)) for cell in row.children)))

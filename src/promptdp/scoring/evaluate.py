@@ -1,13 +1,14 @@
 """Values of expressions: exact rationals where possible, else multiple-precision numbers, at fixed points.
 
-A variable has a value derived from its name, so that two expressions in the same variables can be compared by their
-values. Work is counted before it is done; nothing here looks at a clock or at anything but the expression.
+A variable has a value derived from its name, so that two expressions in the same variables can be compared by
+their values. Work is counted before it is done; nothing here looks at a clock or at anything but the
+expression.
 """
 
 import hashlib
 from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from math import comb, factorial, floor, gcd, isqrt, lcm
 from typing import Any
 
@@ -28,7 +29,9 @@ class UndefinedError(Exception):
 
 def point(name: str, index: int) -> Fraction:
     """The value of a variable at a fixed point: below one, above one, negative, then of either sign."""
-    seed = int.from_bytes(hashlib.sha256(f"{index} {name}".encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    seed = int.from_bytes(
+        hashlib.sha256(f"{index} {name}".encode("utf-8", "surrogatepass")).digest()[:8], "big"
+    )
     unit = Fraction(1 + seed % (PRIME - 1), PRIME)
     sign = -1 if index == 2 or (index > 2 and seed >> 60 & 1) else 1
     return sign * (unit if index == 0 else 1 + 2 * unit if index == 1 else 3 * unit)
@@ -57,13 +60,20 @@ class Evaluator:
     def __init__(self, index: int, precision: int, budget: Budget):
         self.index = index
         self.budget = budget
-        self.mp = MPContext()
-        self.mp.prec = precision
+        self.precision = precision
         self.widest = 0
+
+    @cached_property
+    def mp(self) -> MPContext:
+        """The evaluator's own context: nothing is shared with other comparisons."""
+        context = MPContext()
+        context.prec = self.precision
+        return context
 
     # -- bookkeeping
 
     def exact(self, value: Fraction) -> Fraction:
+        """The same rational, its size checked and noted."""
         size = bits(value)
         if size > BITS:
             raise LimitError
@@ -71,6 +81,7 @@ class Evaluator:
         return value
 
     def rounded(self, value: Any) -> Any:
+        """The same finite number, its magnitude checked and noted."""
         if not self.mp.isfinite(value):
             raise UndefinedError
         if value:
@@ -87,7 +98,8 @@ class Evaluator:
         return value
 
     def spend(self, weight: int = 1) -> None:
-        self.budget.spend(weight * (1 + self.mp.prec // 256))
+        """Count work whose cost grows with the precision."""
+        self.budget.spend(weight * (1 + self.precision // 256))
 
     # -- the tree
 
@@ -199,7 +211,7 @@ class Evaluator:
         """Whether a value is real; a negligible imaginary part is none."""
         if isinstance(value, Fraction) or not isinstance(value, self.mp.mpc):
             return True
-        return abs(value.imag) <= abs(value.real) * self.mp.mpf(2) ** (-self.mp.prec // 2)
+        return abs(value.imag) <= abs(value.real) * self.mp.mpf(2) ** (-self.precision // 2)
 
     # -- known functions
 
@@ -226,11 +238,13 @@ class Evaluator:
             if len(whole) < len(arguments):
                 raise UndefinedError
             return self.exact(Fraction(gcd(*whole) if name == "gcd" else lcm(*whole)))
-        if len(whole) == len(arguments) and all(0 <= number for number in whole):
+        if len(whole) == len(arguments) and all(number >= 0 for number in whole):
             if whole[0] > BITS or (name == "factorial" and whole[0] * whole[0].bit_length() > BITS):
                 raise LimitError
             self.budget.spend(1 + whole[0])
-            return self.exact(Fraction(factorial(whole[0]) if name == "factorial" else comb(whole[0], whole[1])))
+            return self.exact(
+                Fraction(factorial(whole[0]) if name == "factorial" else comb(whole[0], whole[1]))
+            )
         return self.gamma(name, arguments)
 
     def gamma(self, name: str, arguments: list[Any]) -> Any:
@@ -256,7 +270,7 @@ class Evaluator:
         if name in ("max", "min"):
             return max(values) if name == "max" else min(values)
         if name in ("lfloor", "lceil"):
-            if self.mp.mag(values[0]) > self.mp.prec // 2:
+            if self.mp.mag(values[0]) > self.precision // 2:
                 raise LimitError
             return Fraction(int(self.mp.floor(values[0]) if name == "lfloor" else self.mp.ceil(values[0])))
         return self.gamma(name, values)
@@ -266,7 +280,7 @@ class Evaluator:
         function = ELEMENTARY.get(name)
         if function is None:
             raise UndefinedError
-        self.spend(16 * (1 + self.mp.prec // 1024))
+        self.spend(16 * (1 + self.precision // 1024))
         values = [self.inexact(argument) for argument in arguments]
         if any(abs(value) > BITS for value in values) and name not in ("log", "ln", "arctan"):
             raise LimitError

@@ -1,9 +1,10 @@
-r"""The final number of a response: marked (`####`, a box), declared ("the answer is"), or simply last (VII-D).
+"""The final number of a response: marked (`####`, a box), declared ("the answer is"), or last (VII-D).
 
 An unboxed number is credited. Where a statement hedges between numbers ("3 or 5") there is no answer.
 """
 
 import re
+from collections import deque
 
 from promptdp.scoring.boxes import last_box
 from promptdp.scoring.numerals import Number, numbers, plain
@@ -18,7 +19,7 @@ NEGATION = re.compile(r"^[*_\s]*(?:not|never|n't)\b", re.IGNORECASE)
 
 
 def stated(segment: str) -> Extraction:
-    """The one number that a statement gives: the end of its first chain of equalities, if nothing competes with it."""
+    """The number that a statement gives: the end of its first chain of equalities, unless it hedges."""
     found_numbers = list(numbers(segment))
     if not found_numbers:
         return none(Reason.NO_ANSWER)
@@ -71,7 +72,5 @@ def final_number(response: str) -> Extraction:
 
 def same_number(answer: str, gold: str) -> Judgement:
     """Exact equality of a canonical number and the reference's number."""
-    ours, theirs = next(numbers(answer), None), None
-    for theirs in numbers(plain(gold)):
-        pass
-    return judged(ours is not None and theirs is not None and ours.value == theirs.value)
+    ours, theirs = next(numbers(answer), None), deque(numbers(plain(gold)), maxlen=1)
+    return judged(ours is not None and bool(theirs) and ours.value == theirs[0].value)

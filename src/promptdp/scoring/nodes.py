@@ -9,11 +9,12 @@ from fractions import Fraction
 class Node:
     """A typed value or an operation on values.
 
-    kind is one of: number (value), symbol (name), sum, product, power (base, exponent), call (name, arguments),
-    opaque (a function nobody defined: name, arguments), plus_minus (name "+" or "-"), percent, degree; and, for answers
-    that are no single expression, list (name is the joining word), set, bracket (name is its two delimiters), union,
-    intersection, difference, reals, empty, relation (name is its operators, separated by spaces), matrix (rows of
-    cells), row, ratio, numeral (name is "digits_base").
+    kind is one of: number (value), symbol (name), sum, product, power (base, exponent), call (name,
+    arguments), opaque (a function nobody defined: name, arguments), plus_minus (name "+" or "-"),
+    percent, degree; and, for answers that are no single expression, list (name is the joining word), set,
+    bracket (name is its two delimiters), union, intersection, difference, reals, empty, relation (name is
+    its operators, separated by spaces), matrix (rows of cells), row, ratio, numeral (name is
+    "digits_base").
     """
 
     kind: str

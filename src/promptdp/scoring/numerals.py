@@ -1,4 +1,4 @@
-r"""Numbers in running text: `1,250`, `$18.50`, `3 1/2`, `\frac{1}{2}`, `3 \times 10^4`, `5 dollars and 20 cents`."""
+r"""Numbers in running text: `1,250`, `$18.50`, `\frac{1}{2}`, `3 \times 10^4`, `5 dollars and 20 cents`."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,8 @@ PLAIN = str.maketrans(
     | {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3", "⅔": " 2/3"}
 )
 DECIMAL = (
-    r"(?:[0-9]{1,3}(?:(?:,|\s?\{\s?,\s?\}\s?|,\\!\s?|\\,| )[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?"
+    r"(?:[0-9]{1,3}(?:(?:,|\s?\{\s?,\s?\}\s?|,\\!\s?|\\,| )[0-9]{3})+(?![0-9])(?:\.[0-9]+)?"
+    r"|[0-9]+(?:\.[0-9]+)?"
     r"|(?<![\w.])\.[0-9]+)"
 )
 WHOLE = r"[0-9]+"
@@ -46,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def canonical(value: Fraction, decimal: bool) -> str:
-    """An integer, else a decimal when `decimal` (the value must then terminate), else numerator/denominator."""
+    """An integer, else a decimal when `decimal` (it must then terminate), else numerator/denominator."""
     if value.denominator == 1 or not decimal:
         return str(value)
     places = 0
@@ -57,7 +58,7 @@ def canonical(value: Fraction, decimal: bool) -> str:
 
 
 def is_negative(text: str, start: int) -> bool:
-    """Whether the number that starts at `start` has a minus sign, rather than a subtraction or a bullet before it."""
+    """Whether the number at `start` has a minus sign, rather than a subtraction or a bullet before it."""
     match = CURRENCY.search(text, max(0, start - 6), start)
     if match is None or match["minus"] is None:
         return False
@@ -69,23 +70,34 @@ def is_negative(text: str, start: int) -> bool:
 
 
 def magnitude(match: re.Match[str]) -> tuple[Fraction, bool] | None:
-    """The unsigned value of a match of NUMBER and whether it was written as a decimal; None over a cap or over zero."""
+    """The unsigned value of a match and whether it is a decimal; None over a cap or over zero."""
     if match.end() - match.start() > DIGITS:
         return None
-    groups = {name: re.sub(r"[^0-9.+-]", "", text) for name, text in match.groupdict().items() if text is not None}
+    groups = {
+        name: re.sub(r"[^0-9.+-]", "", text) for name, text in match.groupdict().items() if text is not None
+    }
     part = {name: Fraction(text) for name, text in groups.items()}
     if "cents" in part:
         return part["dollars"] + part["cents"] / 100, True
-    for top, bottom, whole in (("top", "bottom", "mixed"), ("over", "under", "whole"), ("slash", "divisor", "")):
+    for top, bottom, whole in (
+        ("top", "bottom", "mixed"),
+        ("over", "under", "whole"),
+        ("slash", "divisor", ""),
+    ):
         if bottom in part:
             return (part.get(whole, 0) + part[top] / part[bottom], False) if part[bottom] else None
-    if "ten" in part or "exponent" in part:
-        mantissa, power = part.get("mantissa", part.get("scientific", Fraction(0))), part.get("ten", part.get("exponent", 0))
-        return (mantissa * Fraction(10) ** int(power), True) if abs(power) * 4 < BITS // 2 else None
+    for base, power in (("mantissa", "ten"), ("scientific", "exponent")):
+        if power in part:
+            shift = Fraction(10 ** abs(int(part[power]))) if abs(part[power]) * 4 < BITS // 2 else None
+            return (
+                None
+                if shift is None
+                else (part[base] * shift if part[power] > 0 else part[base] / shift, True)
+            )
     if "power" in part:
-        base, power = part["base"], int(part["power"])
-        bits = max(base.numerator.bit_length(), base.denominator.bit_length())
-        return (base**power, power >= 0) if (base or power > 0) and bits * abs(power) < BITS else None
+        value, times = part["base"], int(part["power"])
+        size = max(value.numerator.bit_length(), value.denominator.bit_length())
+        return (value**times, times >= 0) if (value or times > 0) and size * abs(times) < BITS else None
     return part["decimal"], True
 
 

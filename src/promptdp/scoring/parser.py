@@ -1,12 +1,14 @@
 """From the tokens of an answer to a typed tree, by recursive descent under caps on depth and size."""
 
 from fractions import Fraction
+from itertools import zip_longest
 from typing import NamedTuple
 
 from promptdp.scoring.limits import DIGITS, NESTING, TREE_DEPTH, LimitError
 from promptdp.scoring.nodes import Node, call, depth, nary, negated, number, power, quotient, symbol
 from promptdp.scoring.tokens import Token, tokenize
 from promptdp.scoring.units import canonical_word
+from promptdp.scoring.vocabulary import vocabulary
 
 
 class ParseError(Exception):
@@ -22,21 +24,35 @@ class Answer(NamedTuple):
 
 FUNCTIONS = {
     rf"\{name}"
-    for name in (
-        "sin cos tan sec csc cot arcsin arccos arctan sinh cosh tanh log ln exp gcd lcm max min det deg dim arg".split()
+    for name in vocabulary(
+        "sin cos tan sec csc cot arcsin arccos arctan sinh cosh tanh log ln exp gcd lcm max min "
+        "det deg dim arg"
     )
 }
 INVERSES = {"sin": "arcsin", "cos": "arccos", "tan": "arctan"}
 BIG = {r"\sum", r"\prod", r"\int", r"\lim"}
-RELATIONS = {"=": "=", "<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", r"\ne": "!=", r"\approx": "~", r"\in": "in",
-             r"\equiv": "=", "≡": "="}  # fmt: skip
+RELATIONS = {"=": "=", "<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", r"\ne": "!=", r"\approx": "~",
+             r"\in": "in",              r"\equiv": "=", "≡": "="}  # fmt: skip
 SETS = {r"\cup": "union", r"\cap": "intersection", r"\setminus": "difference"}
 CLOSING = {"(": (")", "]"), "[": ("]", ")"), r"\{": (r"\}",), "{": ("}",), r"\lfloor": (r"\rfloor",),
            r"\lceil": (r"\rceil",)}  # fmt: skip
 CLOSERS = {")", "]", "}", r"\}", r"\rfloor", r"\rceil"}
-MATRICES = {rf"\begin{{{name}}}" for name in ("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", "vmatrix", "array")}
+MATRICES = {
+    rf"\begin{{{name}}}"
+    for name in ("pmatrix", "bmatrix", "matrix", "Bmatrix", "smallmatrix", "vmatrix", "array")
+}
 CURRENCIES = {r"\$": "dollar", r"\pounds": "pound sterling", r"\euro": "euro", r"\yen": "yen"}
-ACCENTS = {r"\overline", r"\bar", r"\vec", r"\hat", r"\overrightarrow", r"\widehat", r"\angle", r"\triangle", r"\tilde"}
+ACCENTS = {
+    r"\overline",
+    r"\bar",
+    r"\vec",
+    r"\hat",
+    r"\overrightarrow",
+    r"\widehat",
+    r"\angle",
+    r"\triangle",
+    r"\tilde",
+}
 UNDEFINED = {"f", "g"}
 
 
@@ -52,6 +68,9 @@ def parse(source: str, commas_group: bool = True) -> Answer:
     tokens = tokens[implied[-1] + 1 :] if implied else tokens
     if not any(token.text.startswith(r"\begin") for token in tokens):
         tokens = [token for token in tokens if token != Token("sign", "&")]
+    tokens = [
+        token for token, following in zip_longest(tokens, tokens[1:]) if not _continues(token, following)
+    ]
     parser = _Parser(tokens)
     value = parser.answer()
     if parser.peek() is not None:
@@ -59,6 +78,11 @@ def parse(source: str, commas_group: bool = True) -> Answer:
     if depth(value) > TREE_DEPTH:
         raise LimitError
     return Answer(value, tuple(parser.units))
+
+
+def _continues(token: Token, following: Token | None) -> bool:
+    """Whether a line break stands before a relation, so that one equality goes on over two lines."""
+    return token.text == r"\\" and following is not None and following.text in RELATIONS
 
 
 class _Parser:
@@ -139,7 +163,8 @@ class _Parser:
         node = self.sum()
         while self.sees(*SETS, "-"):
             kind = SETS.get(self.take().text, "difference")
-            node = Node(kind, children=(node, self.sum()))
+            parts = node.children if node.kind == kind != "difference" else (node,)
+            node = Node(kind, children=(*parts, self.sum()))
         return node
 
     def sum(self) -> Node:
@@ -155,7 +180,9 @@ class _Parser:
                 term = Node("plus_minus", "+" if sign == r"\pm" else "-", (term,))
             terms.append(term)
             following = self.peek(1)
-            if not self.sees("+", "-", r"\pm", r"\mp") or (self.sees("-") and following and following.text == r"\{"):
+            if not self.sees("+", "-", r"\pm", r"\mp") or (
+                self.sees("-") and following and following.text == r"\{"
+            ):
                 return nary("sum", terms)
             sign = self.take().text
 
@@ -236,7 +263,11 @@ class _Parser:
                 node = symbol(node.name + primes) if node.kind == "symbol" else call("'", node)
             elif self.skip("_"):
                 index = self.script()
-                node = Node("opaque", f"{node.name}_", (index,)) if node.kind == "symbol" else self.numeral(node, index)
+                node = (
+                    Node("opaque", f"{node.name}_", (index,))
+                    if node.kind == "symbol"
+                    else self.numeral(node, index)
+                )
             elif self.skip("^"):
                 node = self.raised(node)
             elif self.skip(r"\circ"):
@@ -347,7 +378,7 @@ class _Parser:
     def named(self, letter: str) -> Node:
         """A letter: a variable, or an undefined function with its arguments."""
         following = self.peek(1)
-        if letter in UNDEFINED and self.sees("^") and following and following.text == "{":
+        if letter in UNDEFINED and self.sees("^") and following and following.text == "{":  # noqa: SIM102
             if [token.text for token in self.tokens[self.at + 2 : self.at + 5]] == ["-", "1", "}"]:
                 self.at += 5
                 letter += "^-1"
@@ -378,7 +409,11 @@ class _Parser:
                 raise ParseError
             return call(opening[1:], items[0])
         if opening == r"\{" or (opening == "{" and len(items) > 1):
-            return items[0] if len(items) == 1 and items[0].kind == "relation" else Node("set", children=tuple(items))
+            return (
+                items[0]
+                if len(items) == 1 and items[0].kind == "relation"
+                else Node("set", children=tuple(items))
+            )
         if len(items) == 1 and (opening, closing) in (("(", ")"), ("[", "]"), ("{", "}")):
             return items[0]
         if not items:
@@ -411,7 +446,11 @@ class _Parser:
             self.units.append(CURRENCIES[name])
             return self.factor()
         if name in ACCENTS:
-            return Node("opaque", name[1:], (self.argument(),)) if name not in (r"\angle", r"\triangle") else self.factor()
+            return (
+                Node("opaque", name[1:], (self.argument(),))
+                if name not in (r"\angle", r"\triangle")
+                else self.factor()
+            )
         if name == r"\mathbb{R}":
             return Node("reals")
         if name == r"\emptyset":
@@ -461,7 +500,7 @@ class _Parser:
         return nary("product", factors)
 
     def postfix_power(self, node: Node) -> Node:
-        """A parenthesised argument in degrees keeps its degree mark; any other exponent belongs to the function."""
+        """A parenthesised argument keeps its degree mark; any other exponent belongs to the function."""
         following = self.peek(1)
         inner = self.peek(2) if following is not None and following.text == "{" else following
         return self.postfix(node) if self.sees("^") and inner is not None and inner.text == r"\circ" else node

@@ -1,4 +1,4 @@
-r"""The pieces of a statement in prose: mathematics (between dollars or in plain signs), words, and punctuation."""
+"""The pieces of a statement in prose: mathematics (marked or in plain signs), words, and punctuation."""
 
 import re
 from typing import NamedTuple
@@ -15,18 +15,18 @@ class Piece(NamedTuple):
 
     @property
     def weak(self) -> bool:
-        """Whether a piece of mathematics only names something (`n`, `f(x)`, `\\triangle ABC`) and states no value."""
+        """Whether mathematics only names something (`n`, `f(x)`, `\\triangle ABC`) and states no value."""
         return self.kind == "math" and WEAK.fullmatch(self.text) is not None
 
 
 WEAK = re.compile(r"\(?\s*(?:\\[A-Za-z]+\s*)?[A-Za-z]{0,4}(?:_\{?\w+\}?)?'*(?:\([a-zA-Z]\))?\s*\)?")
-NUMERAL = re.compile(r"(?:\\?\$\s?|£|€)?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)?(?:\.[0-9]+|(?<=[0-9]))(?:\\?%)?")
+NUMERAL = re.compile(
+    r"(?:\\?\$\s?|£|€)?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)?(?:\.[0-9]+|(?<=[0-9]))(?:\\?%)?"
+)
 COMMAND = re.compile(r"\\[A-Za-z]+|\\[{}%!,;: ]")
-ENVIRONMENT = re.compile(r"\\begin\{([a-z]+)\}")
 WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 OPERATOR = re.compile(r"[-+−–/^=<>≤≥≠≈±√π∞∪∩°×÷·²³|!]|\*(?!\*)")
 DECORATION = re.compile(r"\*\*|__|`|#")
-ENDED = re.compile(r"\\begin\{([a-z]+)\}.*?\\end\{\1\}", re.DOTALL)
 ARTICLES = {"a", "I", "i"}
 
 
@@ -36,7 +36,9 @@ def _math_ahead(text: str, at: int) -> bool:
     word = WORD.match(rest)
     if word:
         return len(word[0]) == 1 and word[0] not in ARTICLES
-    return bool(rest) and (rest[0].isdigit() or rest[0] in "\\([-−+.$√π∞|" or OPERATOR.match(rest) is not None)
+    return bool(rest) and (
+        rest[0].isdigit() or rest[0] in "\\([-−+.$√π∞|" or OPERATOR.match(rest) is not None
+    )
 
 
 def _bracket(text: str, at: int) -> int | None:
@@ -47,45 +49,55 @@ def _bracket(text: str, at: int) -> int | None:
         level += (text[end] in "([{") - (text[end] in ")]}")
         end += 1
     inside = re.sub(r"\\[A-Za-z]+|\\text\{[^{}]*\}", "", text[at:end])
-    return None if level or re.search(r"[A-Za-z]{3,}|[A-Za-z]{2,}\s+[A-Za-z]{2,}", inside) or len(inside) < 3 else end
+    return (
+        None
+        if level or re.search(r"[A-Za-z]{3,}|[A-Za-z]{2,}\s+[A-Za-z]{2,}", inside) or len(inside) < 3
+        else end
+    )
+
+
+def _operator(text: str, at: int, after_math: bool) -> bool:
+    """Whether a sign belongs to mathematics: a postfix sign, or one with mathematics after it."""
+    char = text[at]
+    if char in ":_":
+        return after_math and text[at - 1] != " " and _math_ahead(text, at + 1)
+    return OPERATOR.match(text, at) is not None and (char in "!°π∞²³|%" or _math_ahead(text, at + 1))
 
 
 def _run(text: str, at: int) -> int:
     """Where the plain mathematics that starts at a place ends; the place itself when there is none."""
-    end = at
+    start = end = at
     while at < len(text):
         char = text[at]
         numeral = NUMERAL.match(text, at)
-        if char == " " and end > 0:
+        if char == " " and end > start:
             at += 1
         elif numeral and numeral[0]:
             at = end = numeral.end()
-        elif environment := ENVIRONMENT.match(text, at):
-            close = text.find(rf"\end{{{environment[1]}}}", at)
-            if close < 0:
+        elif text.startswith(r"\begin{", at):
+            environment = math_span(text, at)
+            if environment is None:
                 break
-            at = end = close + len(environment[1]) + 6
+            at = end = environment[2]
         elif command := COMMAND.match(text, at):
             at = end = command.end()
         elif char == "{":
-            close = closing_brace(text, at)
+            brace = closing_brace(text, at)
+            if brace is None:
+                break
+            at = end = brace + 1
+        elif char in "([":
+            close = _bracket(text, at)
             if close is None:
                 break
-            at = end = close + 1
-        elif char in "([":
-            bracket = _bracket(text, at)
-            if bracket is None:
-                break
-            at = end = bracket
-        elif char in "])" and end > 0:
+            at = end = close
+        elif char in "])" and end > start:
             at = end = at + 1
         elif (word := WORD.match(text, at)) is not None:
             if len(word[0]) > 1 or word[0] in ARTICLES:
                 break
             at = end = word.end()
-        elif char in ":_" and end and _math_ahead(text, at + 1) and text[at - 1] != " ":
-            at = end = at + 1
-        elif OPERATOR.match(text, at) and (char in "!°π∞²³|%" or _math_ahead(text, at + 1)):
+        elif _operator(text, at, after_math=end > start):
             at = end = at + 1
         else:
             break
@@ -93,7 +105,7 @@ def _run(text: str, at: int) -> int:
 
 
 def pieces(text: str) -> list[Piece]:
-    """The pieces of a statement, in order, up to unfinished mathematics; decoration and remarks in parentheses left out."""
+    """The pieces of a statement up to unfinished mathematics, without decoration and bracketed remarks."""
     text = DECORATION.sub("", text)
     found: list[Piece] = []
     at = 0
@@ -105,7 +117,7 @@ def pieces(text: str) -> list[Piece]:
             at = span[2]
         elif char.isspace():
             at += 1
-        elif text.startswith((r"\(", r"\[", "$$", r"\begin{"), at) and not ENDED.match(text, at):
+        elif text.startswith((r"\(", r"\[", "$$", r"\begin{"), at):
             break
         elif (end := _run(text, at)) > at and not (char in ":=" and end == at + 1):
             found.append(Piece("math", text[at:end].strip()))

@@ -1,7 +1,7 @@
 """Sets of real numbers: intervals, finite sets, inequalities in one variable, and what is built from them.
 
-Two sets are compared on the cells that their endpoints cut the line into: a set is decided by which points and which
-gaps it holds, so that `x < 1` or `x > 2`, a union of intervals and a complement are one thing.
+Two sets are compared on the cells that their endpoints cut the line into: a set is decided by which points
+and which gaps it holds, so that `x < 1` or `x > 2`, a union of intervals and a complement are one thing.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-r"""Where a response states its answer: the last explicit statement, and where a statement ends (Appendix E-A)."""
+"""Where a response states its answer explicitly, and where a statement ends (Appendix E-A)."""
 
 import re
 
@@ -8,39 +8,44 @@ ABOUT = r"(?:[*_`\s]{0,4}(?:to|in|for|of)\b[^.:=\n]{0,60}?)?"
 EXPLICIT = re.compile(
     rf"\banswers?\b{ABOUT}[*_`\s]{{0,6}}"
     r"(?:(?:\b(?:is|are|was|should be|would be|will be|must be|equals|becomes)\b|=|:)[*_`\s]{0,4}:?)"
-    r"|^[#*_>\s]{0,12}(?:the\s)?(?:final\s|correct\s)?answer[*_`]{0,3}(?=[ \t]{0,4}(?:\$|\\|-?[0-9]|$))"
+    r"|^[#*_> \t]{0,12}(?:the\s)?(?:final\s|correct\s)?answer[*_`]{0,3}(?=[ \t]{0,4}(?:\$|\\|-?[0-9]|$))"
     r"|^A:",
     re.IGNORECASE | re.MULTILINE,
 )
-CONTINUES = re.compile(r"(?:\b(?:is|are|be|by|get|have|has|find|obtain|equals|gives|as|or|and|becomes)|[:=,+])$", re.I)
+CONTINUES = re.compile(
+    r"(?:\b(?:is|are|be|by|get|have|has|find|obtain|equals|gives|as|or|and|becomes)|[:=,+])$", re.I
+)
 DECORATION = " \t\r\n*_#`:>"
 PROSE = re.compile(r"[A-Za-z]{2,}[\s,;]+[A-Za-z]{2,}|^\s*[0-9][0-9.,]*\s+[A-Za-z]{2,}|[.?!]\s+[A-Z][a-z]")
 GROUP = re.compile(r"\\(?:text|mbox|textbf|textrm|mathrm|operatorname|textnormal)\s*\{[^{}]*\}|\\[A-Za-z]+")
+ENVIRONMENT = re.compile(r"\\begin\{([a-z]+\*?)\}")
 CLOSERS = {"$$": "$$", "$": "$", r"\(": r"\)", r"\[": r"\]"}
 
 
 def math_span(text: str, start: int) -> tuple[int, int, int] | None:
-    r"""The math that opens at `start`: where its content begins and ends and where the text goes on.
+    """The math that opens at `start`: where its content begins, where it ends, and where the text goes on.
 
-    A `$` before an amount (`$5 and $7`) opens no math: what lies between is prose.
+    An environment is its own content. A `$` before an amount (`$5 and $7`) opens no math: prose lies between.
     """
-    opener = text[start : start + 2]
+    limit = start + STATEMENT_CHARACTERS
+    if environment := ENVIRONMENT.match(text, start):
+        closer = rf"\end{{{environment[1]}}}"
+        end = text.find(closer, start, limit)
+        return (start, end + len(closer), end + len(closer)) if end >= 0 else None
+    opener = text[start : start + 2] if text[start : start + 2] in CLOSERS else text[start : start + 1]
     if opener not in CLOSERS:
-        opener = opener[:1]
-    closer = CLOSERS.get(opener)
-    if closer is None:
         return None
-    content = start + len(opener)
-    end = text.find(closer, content, content + STATEMENT_CHARACTERS)
+    closer, content = CLOSERS[opener], start + len(opener)
+    end = text.find(closer, content, limit)
     while opener == "$" and end > 0 and text[end - 1] == "\\":
-        end = text.find(closer, end + 1, content + STATEMENT_CHARACTERS)
+        end = text.find(closer, end + 1, limit)
     if end < 0 or (opener == "$" and PROSE.search(GROUP.sub("", text[content:end]))):
         return None
     return content, end, end + len(closer)
 
 
 def statement(text: str, start: int) -> str:
-    """The statement that begins at `start`: to the end of its sentence, over line breaks while it is unfinished."""
+    """The statement that begins at `start`, to the end of its sentence, over line breaks while unfinished."""
     end = min(len(text), start + STATEMENT_CHARACTERS)
     at = start
     while at < end:

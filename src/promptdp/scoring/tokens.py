@@ -6,12 +6,14 @@ from typing import NamedTuple
 from promptdp.scoring.boxes import closing_brace
 from promptdp.scoring.limits import ANSWER_CHARACTERS, DIGITS, LimitError
 from promptdp.scoring.units import canonical_word
+from promptdp.scoring.vocabulary import vocabulary
 
 
 class Token(NamedTuple):
     """A piece of an answer.
 
-    kind is one of: number, repeating (`0.1\\overline{6}`), letter, command, sign, text, separator (`,` `and` `or`).
+    kind is one of: number, repeating (`0.1\\overline{6}`), letter, command, sign, text, separator (`,`,
+    `and`, `or`).
     """
 
     kind: str
@@ -19,41 +21,59 @@ class Token(NamedTuple):
 
 
 SIGNS = {
-    "−": "-", "–": "-", "⁻": "^-", "×": r"\cdot ", "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ", "÷": "/", "⁄": "/",
+    "−": "-", "–": "-", "⁻": "^-", "×": r"\cdot ", "·": r"\cdot ", "⋅": r"\cdot ", "∙": r"\cdot ",
+    "÷": "/", "⁄": "/",
     "π": r"\pi ", "√": r"\sqrt ", "∞": r"\infty ", "≤": r"\le ", "≥": r"\ge ", "⩽": r"\le ", "⩾": r"\ge ",
-    "≠": r"\ne ", "≈": r"\approx ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "ℝ": r"\mathbb{R}", "∅": r"\emptyset ",
-    "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "²": "^2", "³": "^3", "¹": "^1", "⁰": "^0", "⁴": "^4", "⁵": "^5",
+    "≠": r"\ne ", "≈": r"\approx ", "∪": r"\cup ", "∩": r"\cap ", "∈": r"\in ", "ℝ": r"\mathbb{R}",
+    "∅": r"\emptyset ",
+    "±": r"\pm ", "∓": r"\mp ", "°": r"^\circ ", "²": "^2", "³": "^3", "¹": "^1", "⁰": "^0",
+    "⁴": "^4", "⁵": "^5",
     "⁶": "^6", "⁷": "^7", "⁸": "^8", "⁹": "^9", "½": r"\frac12 ", "¼": r"\frac14 ", "¾": r"\frac34 ",
     "⅓": r"\frac13 ", "⅔": r"\frac23 ", "θ": r"\theta ", "α": r"\alpha ", "β": r"\beta ", "…": r"\ldots ",
-    "’": "'", "′": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "，": ",", "（": "(", "）": ")", "：": ":",
-    "∶": ":", "£": r"\pounds ", "€": r"\euro ", "¥": r"\yen ", "⌊": r"\lfloor ", "⌋": r"\rfloor ",
-    "⌈": r"\lceil ", "⌉": r"\rceil ",
+    "’": "'", "′": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "，": ",", "（": "(",
+    "）": ")", "：": ":", "∶": ":", "£": r"\pounds ", "€": r"\euro ", "¥": r"\yen ", "⌊": r"\lfloor ",
+    "⌋": r"\rfloor ",     "⌈": r"\lceil ", "⌉": r"\rceil ",
 }  # fmt: skip
 PLAIN = str.maketrans(SIGNS)
 
-LAYOUT = set(
-    r"\left \right \displaystyle \textstyle \scriptstyle \limits \nolimits \quad \qquad \big \Big \bigg \Bigg \bigl \bigr "
-    r"\Bigl \Bigr \biggl \biggr \! \, \; \: \> \  \( \) \[ \] \hspace \vspace \boxed \fbox \mathbf \boldsymbol \bm \mathit "
-    r"\mathcal \mathsf \underline \mathop \ensuremath \rm \bf \it \hfill \middle \noindent \small \large".split()
+LAYOUT = vocabulary(
+    r"\left \right \displaystyle \textstyle \scriptstyle \limits \nolimits \quad \qquad \big \Big \bigg "
+    r"\Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \! \, \; \: \> \  \( \) \[ \] \hspace \vspace \boxed \fbox "
+    r"\mathbf \boldsymbol \bm \mathit \mathcal \mathsf \underline \mathop \ensuremath \rm \bf \it \hfill "
+    r"\middle \noindent \small \large"
 ) | {"\\ "}
-TEXTUAL = {r"\text", r"\mbox", r"\textbf", r"\textrm", r"\textit", r"\textnormal", r"\textsf", r"\texttt", r"\hbox"}
+TEXTUAL = {
+    r"\text",
+    r"\mbox",
+    r"\textbf",
+    r"\textrm",
+    r"\textit",
+    r"\textnormal",
+    r"\textsf",
+    r"\texttt",
+    r"\hbox",
+}
+DISPLAYS = vocabulary("align aligned alignat equation gather gathered split displaymath math")
 UPRIGHT = {r"\mathrm", r"\operatorname"}
 SAME = {
-    r"\dfrac": r"\frac", r"\tfrac": r"\frac", r"\cfrac": r"\frac", r"\dbinom": r"\binom", r"\tbinom": r"\binom",
+    r"\dfrac": r"\frac", r"\tfrac": r"\frac", r"\cfrac": r"\frac", r"\dbinom": r"\binom",
+    r"\tbinom": r"\binom",
     r"\leq": r"\le", r"\leqslant": r"\le", r"\geq": r"\ge", r"\geqslant": r"\ge", r"\lt": "<", r"\gt": ">",
     r"\neq": r"\ne", r"\times": r"\cdot", r"\div": "/", r"\lbrace": r"\{", r"\rbrace": r"\}", r"\lbrack": "[",
     r"\rbrack": "]", r"\vert": "|", r"\lvert": "|", r"\rvert": "|", r"\mid": "|", r"\dots": r"\ldots",
-    r"\cdots": r"\ldots", r"\land": "and", r"\wedge": "and", r"\lor": "or", r"\vee": "or", r"\backslash": r"\setminus",
+    r"\cdots": r"\ldots", r"\land": "and", r"\wedge": "and", r"\lor": "or", r"\vee": "or",
+    r"\backslash": r"\setminus",
     r"\varnothing": r"\emptyset", r"\degree": r"\circ", r"\simeq": r"\approx", r"\doteq": r"\approx",
     r"\colon": ":", r"\lparen": "(", r"\rparen": ")", r"\tg": r"\tan", r"\ctg": r"\cot", r"\lg": r"\log",
     r"\Longrightarrow": r"\implies", r"\Rightarrow": r"\implies", r"\iff": r"\implies", r"\langle": "(",
     r"\rangle": ")", r"\star": "*", r"\ast": "*", r"\dollar": r"\$", r"\sim": r"\approx",
 }  # fmt: skip
-PLAIN_COMMANDS = (
-    "sin cos tan sec csc cot arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi infty theta alpha beta gcd lcm"
-).split()
+PLAIN_COMMANDS = vocabulary(
+    "sin cos tan sec csc cot arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi infty theta alpha beta"
+)
 NUMERAL = re.compile(
-    r"[0-9]{1,3}(?:(?:,\\!\s?|\s?\{\s?,\s?\}\s?|\\[,;:! ]| )[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+"
+    r"[0-9]{1,3}(?:(?:,\\!\s?|\s?\{\s?,\s?\}\s?|\\[,;:! ]| )[0-9]{3})+(?![0-9])(?:\.[0-9]+)?"
+    r"|[0-9]+(?:\.[0-9]+)?|\.[0-9]+"
 )
 COMMAS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?")
 REPEATING = re.compile(r"[0-9]*\.[0-9]*\\(?:overline|bar|dot)\s?\{?[0-9]+\}?")
@@ -66,7 +86,9 @@ CLOCK = re.compile(r"\b([ap])\.\s?m\b\.?", re.IGNORECASE)
 
 def separator(text: str) -> Token:
     """The separator that a joining word or a comma is."""
-    return Token("separator", "or" if "or" in text.lower() else "and" if re.search("and|&", text, re.I) else ",")
+    return Token(
+        "separator", "or" if "or" in text.lower() else "and" if re.search("and|&", text, re.I) else ","
+    )
 
 
 def is_word(word: str) -> bool:
@@ -107,7 +129,8 @@ def tokenize(source: str, commas_group: bool = True) -> list[Token]:
             tokens.append(Token("repeating", match[0]))
             at = match.end()
         elif char in "0123456789." and (
-            match := (COMMAS.match(text, at) if commas_group and depth == 0 else None) or NUMERAL.match(text, at)
+            match := (COMMAS.match(text, at) if commas_group and depth == 0 else None)
+            or NUMERAL.match(text, at)
         ):
             if len(match[0]) > DIGITS:
                 raise LimitError
@@ -147,7 +170,8 @@ def _command(text: str, at: int, tokens: list[Token]) -> int:
         opening = re.compile(r"\*?\s*\{").match(text, end)
         closing = closing_brace(text, opening.end() - 1) if opening else None
         if opening is None or closing is None:
-            return end + (name == r"\phantom")
+            hidden = re.compile(r"\s*\S").match(text, end) if name == r"\phantom" else None
+            return hidden.end() if hidden else end
         content = text[opening.end() : closing]
         if name in TEXTUAL:
             tokens.append(text_token(content))
@@ -156,10 +180,19 @@ def _command(text: str, at: int, tokens: list[Token]) -> int:
             if not upright:
                 return closing + 1
             function = f"\\{upright}" if upright in PLAIN_COMMANDS else None
-            unit = len(upright) > 1 or upright != content or (tokens and tokens[-1].kind == "number" and upright in "mgshL")
-            tokens.append(Token("command", function) if function else text_token(upright.replace("~", " ")) if unit else
-                          Token("letter", upright))
-        elif name in (r"\mathbb", r"\begin", r"\end"):
+            unit = (
+                len(upright) > 1
+                or upright != content
+                or (tokens and tokens[-1].kind == "number" and upright in "mgshL")
+            )
+            tokens.append(
+                Token("command", function)
+                if function
+                else text_token(upright.replace("~", " "))
+                if unit
+                else Token("letter", upright)
+            )
+        elif name in (r"\mathbb", r"\begin", r"\end") and content.strip(" *") not in DISPLAYS:
             tokens.append(Token("command", f"{name}{{{content.strip()}}}"))
         return closing + 1
     if name in ("and", "or"):

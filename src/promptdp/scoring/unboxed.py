@@ -1,8 +1,8 @@
 r"""The final answer of a response without a box (Appendix E-A).
 
-In this order: the last explicit answer statement, the last inferential statement, the last line that is not empty.
-Within it: a mathematical expression, an equality (whose right-hand side counts), or a stated value. Answers joined by
-"and" or "or" are kept whole. The reference answer is never read.
+In this order: the last explicit answer statement, the last inferential statement, the last line that is not
+empty. Within it: a mathematical expression, an equality (whose right-hand side counts), or a stated value.
+Answers joined by "and" or "or" are kept whole. The reference answer is never read.
 """
 
 import re
@@ -11,26 +11,35 @@ from promptdp.scoring.prose import Piece, pieces
 from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.units import canonical_unit
 from promptdp.scoring.verdict import Extraction, Reason, found, none
+from promptdp.scoring.vocabulary import vocabulary
 
 CUES_TRIED = 8
-"""Cues tried from the last one back; a cue whose sentence states nothing ("so far so good") is passed over."""
-REVERSED = re.compile(r"\b(?:is|are)\s(?:the|our|my)\s(?:final\s|correct\s|desired\s|required\s){0,2}answers?\b", re.I)
+"""Cues tried, from the last one back; a sentence that states nothing ("so far so good") is passed over."""
+REVERSED = re.compile(
+    r"\b(?:is|are)\s(?:the|our|my)\s(?:final\s|correct\s|desired\s|required\s){0,2}answers?\b", re.I
+)
 INFERENCE = re.compile(
-    r"\b(?:therefore|thus|hence|so|consequently|accordingly|finally|in conclusion|it follows|which gives|this gives"
-    r"|(?=we (?:get|have|find|obtain|conclude|see)\b)|(?=this (?:means|leaves|yields)\b))|∴|\\therefore",
+    r"\b(?:therefore|thus|hence|so|consequently|accordingly|finally|in conclusion|it follows"
+    r"|which gives|this gives|(?=we (?:get|have|find|obtain|conclude|see)\b)"
+    r"|(?=this (?:means|leaves|yields)\b))|∴|\\therefore",
     re.IGNORECASE,
 )
-VERBS = set(
-    "is are was were be equals equal becomes become gives give get gets obtain have has had find yields yield contains "
-    "costs needs leaves makes conclude remains takes earns spends saves".split()
+VERBS = vocabulary(
+    "is are was were be equals equal becomes become gives give get gets obtain have has had find yields "
+    "yield contains costs needs leaves makes conclude remains takes earns spends saves"
 )
-COPULAS = set(": is are was were be equals becomes".split())
-SUBORDINATE = set("since because as where when if which while whereas although provided given after using for".split())
-CLAUSES = set("so thus therefore hence giving yielding meaning implying leaving making then".split())
-NEGATIONS = set("not never neither cannot isn't aren't can't doesn't won't wasn't".split())
-HEDGES = set("might may could perhaps maybe possibly would should can".split())
-ARTICLES = set("the a an our its my".split())
-HYPOTHESES = set("let suppose assume consider next try if first note recall check checking what why how need to we now".split())
+COPULAS = vocabulary(": is are was were be equals becomes")
+SUBORDINATE = vocabulary(
+    "since because as where when if which while whereas although provided given after using for"
+)
+CONTRASTS = vocabulary("not rather instead")
+CLAUSES = vocabulary("so thus therefore hence giving yielding meaning implying leaving making then")
+NEGATIONS = vocabulary("not never neither cannot isn't aren't can't doesn't won't wasn't")
+HEDGES = vocabulary("might may could perhaps maybe possibly would should can")
+ARTICLES = vocabulary("the a an our its my")
+HYPOTHESES = vocabulary(
+    "let suppose assume consider next try if first note recall check checking what why how need to we now"
+)
 
 
 def unboxed(response: str) -> Extraction:
@@ -40,7 +49,9 @@ def unboxed(response: str) -> Extraction:
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
     for match in reversed(list(REVERSED.finditer(response))[-CUES_TRIED:]):
-        extraction = stated_value(statement(response, _sentence_start(response, match.start())))
+        extraction = stated_value(
+            statement(response, _sentence_start(response, match.start())), explicit=True
+        )
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
     for match in reversed(list(INFERENCE.finditer(response))[-CUES_TRIED:]):
@@ -55,11 +66,12 @@ def unboxed(response: str) -> Extraction:
 
 def _sentence_start(text: str, at: int) -> int:
     """Where the sentence around a place starts."""
-    return max(text.rfind(mark, 0, at) + len(mark) for mark in (". ", "\n", "! ", "? ")) if at else 0
+    places = [(text.rfind(mark, 0, at), len(mark)) for mark in (". ", "\n", "! ", "? ")]
+    return max((place + length for place, length in places if place >= 0), default=0)
 
 
 def _last_line(text: str) -> str:
-    """The last line that is not empty, a displayed formula that closes there whole; a question states nothing."""
+    """The last line that is not empty, a displayed formula there whole; a question states nothing."""
     body = text.rstrip()
     if body.endswith("?"):
         return ""
@@ -67,6 +79,8 @@ def _last_line(text: str) -> str:
     if body.endswith(("$$", r"\]")):
         opener = "$$" if body.endswith("$$") else r"\["
         start = min(start, max(0, body.rfind(opener, 0, len(body) - 2)))
+    elif environment := re.search(r"\\end\{([a-z]+\*?)\}$", body[-40:]):
+        start = min(start, max(0, body.rfind(rf"\begin{{{environment[1]}}}")))
     return statement(body, start) if start < len(body) else ""
 
 
@@ -93,14 +107,18 @@ def stated_value(segment: str, explicit: bool = False, last_line: bool = False) 
 
 
 def _last_predicate(parts: list[Piece]) -> Extraction:
-    """The value right after the last verb of a sentence whose subject holds a condition ("the sum when n is 2 is 5")."""
+    """The value right after the last verb: the subject may hold a condition ("the sum when n is 2 is 5")."""
     words = [piece.text.lower() if piece.kind == "word" else "" for piece in parts]
     if NEGATIONS & set(words):
         return none(Reason.AMBIGUOUS)
     for i in range(len(parts) - 2, 0, -1):
         if words[i] in VERBS and words[i - 1] not in HEDGES:
             value = parts[i + 1]
-            return found(_joined(parts, i + 1)) if value.kind == "math" and not value.weak else none(Reason.NO_ANSWER)
+            return (
+                found(_joined(parts, i + 1))
+                if value.kind == "math" and not value.weak
+                else none(Reason.NO_ANSWER)
+            )
     return none(Reason.NO_ANSWER)
 
 
@@ -112,13 +130,16 @@ def _clauses(parts: list[Piece]) -> list[list[Piece]]:
         word = piece.text.lower() if piece.kind == "word" else ""
         following = parts[i + 1] if i + 1 < len(parts) else None
         opens = not any(part.kind != "punctuation" for part in clauses[-1])
-        if word in SUBORDINATE:
+        contrast = word in CONTRASTS and i > 0 and parts[i - 1].text in (",", "and", "but")
+        if word in SUBORDINATE or contrast:
             skipping = True
             if not opens:
                 clauses.append([])
         elif skipping:
             skipping = not (piece.text in (",", ";") or word in CLAUSES)
-        elif piece.text == ";" or word in CLAUSES or (word == "and" and following and following.kind == "word"):
+        elif (
+            piece.text == ";" or word in CLAUSES or (word == "and" and following and following.kind == "word")
+        ):
             clauses.append([])
         else:
             clauses[-1].append(piece)
@@ -126,11 +147,13 @@ def _clauses(parts: list[Piece]) -> list[list[Piece]]:
 
 
 def _clause_value(clause: list[Piece], explicit: bool, last_line: bool) -> Extraction:
-    """The value of one clause: after its verb, or before a verb that only describes it, or its only mathematics."""
+    """The value of a clause: after its verb, before one that only describes it, or its only mathematics."""
     words = {piece.text.lower() for piece in clause if piece.kind == "word"}
     if words & NEGATIONS:
         return none(Reason.AMBIGUOUS)
-    verbs = [i for i, p in enumerate(clause) if (p.kind == "word" and p.text.lower() in VERBS) or p.text == ":"]
+    verbs = [
+        i for i, p in enumerate(clause) if (p.kind == "word" and p.text.lower() in VERBS) or p.text == ":"
+    ]
     for verb in [-1, *verbs] if explicit else verbs:
         if verb > 0 and clause[verb - 1].text.lower() in HEDGES:
             continue
@@ -159,9 +182,14 @@ def _after(clause: list[Piece], verb: int, explicit: bool) -> Extraction | None:
         weak = rest[distance].weak
         if not weak or (not between and (explicit or not before)):
             return found(_joined(rest, distance))
-    copula = verb < 0 or clause[verb].text.lower() in COPULAS
+    subject = clause[0].text.lower()
+    copula = verb < 0 or (clause[verb].text.lower() in COPULAS and subject not in ("we", "i"))
     if distance is None and between and not before and copula:
-        phrase = [word for word in (piece.text for piece in rest if piece.kind == "word") if word.lower() not in ARTICLES]
+        phrase = [
+            word
+            for word in (piece.text for piece in rest if piece.kind == "word")
+            if word.lower() not in ARTICLES
+        ]
         if 1 <= len(phrase) <= (4 if explicit else 2):
             return found(" ".join(phrase))
     return None
@@ -170,7 +198,12 @@ def _after(clause: list[Piece], verb: int, explicit: bool) -> Extraction | None:
 def _join(clause: list[Piece], at: int) -> tuple[int, str] | None:
     """The value joined to the one at a place by a comma, "and" or "or", units between them allowed."""
     i = at + 1
-    while i < len(clause) and i - at <= 3 and clause[i].kind == "word" and clause[i].text.lower() not in ("and", "or"):
+    while (
+        i < len(clause)
+        and i - at <= 3
+        and clause[i].kind == "word"
+        and clause[i].text.lower() not in ("and", "or")
+    ):
         i += 1
     joint = ""
     while i < len(clause) and (clause[i].text == "," or clause[i].text.lower() in ("and", "or")):

@@ -52,7 +52,7 @@ def canonical_word(word: str) -> str | None:
 
 
 def canonical_unit(text: str) -> str | None:
-    """The one known unit of a phrase, with its power: `square feet` and `ft^2` are `foot2`; None when unknown."""
+    """The known unit of a phrase with its power (`square feet` and `ft^2` are `foot2`); None when unknown."""
     words = re.findall(r"[a-z.]+", text.lower())
     known = {unit for word in words if (unit := canonical_word(word)) is not None}
     if len(known) != 1:

@@ -1,4 +1,4 @@
-"""What a rule says about a response: the extracted answer, whether it is right, and a reason from a fixed list."""
+"""What a rule says about a response: the extracted answer, whether it is right, and a fixed reason."""
 
 from enum import StrEnum
 from typing import NamedTuple

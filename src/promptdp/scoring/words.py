@@ -2,13 +2,16 @@ r"""Answers in words: `\text{Evelyn}`, `(C)`, `I and II`, `four`."""
 
 import re
 
-WRAPPER = re.compile(r"\\(?:text|mbox|textbf|textrm|textit|textnormal|mathrm|mathbf|operatorname|left|right)(?![A-Za-z])\*?")
+WRAPPER = re.compile(
+    r"\\(?:text|mbox|textbf|textrm|textit|textnormal|mathrm|mathbf|operatorname|left|right)(?![A-Za-z])\*?"
+)
 SEPARATOR = re.compile(r"[,;&]|\band\b|\bor\b")
 WORD = re.compile(r"[^\W_]+")
-CARDINALS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
+CARDINALS = re.findall(
+    r"\w+",
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty",
+)
 SYNONYMS = {
     "all real numbers": r"\mathbb{R}",
     "all reals": r"\mathbb{R}",
@@ -18,7 +21,7 @@ SYNONYMS = {
 
 
 def items(source: str) -> list[tuple[str, ...]]:
-    """The words of each item of an answer, in order of the alphabet, without case, punctuation or LaTeX wrappers."""
+    """The words of each item of an answer, sorted, without case, punctuation or LaTeX wrappers."""
     text = re.sub(r"\\[,;:! ]|[{}$~]|\\(?![A-Za-z])", " ", WRAPPER.sub("", source)).lower()
     text = re.sub(r"\b([ap])\.\s?m\b\.?", r"\1m", text)
     return sorted(words for part in SEPARATOR.split(text) if (words := tuple(WORD.findall(part))))

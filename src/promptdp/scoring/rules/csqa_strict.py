@@ -9,7 +9,7 @@ LABEL = re.compile(r"\banswer[*_`]{0,3}\s{0,3}[:：][*_`]{0,3}", re.IGNORECASE)
 
 
 def extract(response: str, capped: bool) -> Extraction:
-    """The one letter that every declaration gives; declarations that differ, or name several, are no answer."""
+    """The letter that all declarations give; declarations that differ, or name several, are no answer."""
     choices = [choice(response, label.end()) for label in LABEL.finditer(response)]
     letters = {declared.letter for declared in choices if declared is not None}
     if not letters:

@@ -1,4 +1,4 @@
-"""GSM8K: the final number of the response, boxed or not, equals the reference number (VII-D, Appendix E-A)."""
+"""GSM8K: the final number of the response, boxed or not, equals the reference (VII-D, Appendix E-A)."""
 
 from promptdp.scoring.final_number import final_number, same_number
 from promptdp.scoring.verdict import Extraction, Judgement

@@ -1,4 +1,4 @@
-"""MATH, format-robust: a boxed answer as in the strict rule, else a completed unboxed final answer (Appendix E-A)."""
+"""MATH, format-robust: a boxed answer as in the strict rule, else a completed unboxed one (Appendix E-A)."""
 
 from promptdp.scoring.boxes import boxed
 from promptdp.scoring.equality import equal

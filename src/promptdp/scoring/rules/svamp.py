@@ -1,4 +1,4 @@
-"""SVAMP: the final number of the response equals the reference, which the benchmark writes as a decimal (D-D)."""
+"""SVAMP: the final number of the response equals the reference, written there as a decimal (D-D)."""
 
 from promptdp.scoring.final_number import final_number, same_number
 from promptdp.scoring.verdict import Extraction, Judgement
