@@ -7,9 +7,9 @@ ANSWER_CHARACTERS = 2_000
 """Longest answer that is parsed."""
 STATEMENT_CHARACTERS = 1_000
 """Longest stretch of prose searched for a stated value."""
-NESTING = 60
+NESTING = 40
 """Deepest nesting of groups, brackets, functions and exponents, counted where the parser descends."""
-TREE_DEPTH = 120
+TREE_DEPTH = 60
 """Deepest tree of a parsed answer."""
 DIGITS = 1_000
 """Most digits of one numeral."""
