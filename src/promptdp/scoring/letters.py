@@ -17,7 +17,7 @@ CHOICE = re.compile(
 )
 LAST = r"(?:[B-E]|A(?!\s[a-z])|[a-e](?=\s*(?:[.,;*)]|$)))"
 JOINED = rf"(?:,\s?)?(?:/|&|\||\bor\b|\band\b)\s{{0,3}}{NOUN}{OPEN}{LAST}"
-LISTED = rf"[,;]\s{{0,3}}{OPEN}[A-E](?!\s[a-z])"
+LISTED = rf"[,; ]\s{{0,3}}{OPEN}[A-E](?!\s[a-z])"
 FOLLOWING = re.compile(rf"\s{{0,3}}(?:{JOINED}|{LISTED})(?![\w'’])", re.MULTILINE)
 WORD = re.compile(r"[ \t]+(?P<word>[A-Za-z]+)")
 

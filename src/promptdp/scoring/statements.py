@@ -18,6 +18,7 @@ CONTINUES = re.compile(
 DECORATION = " \t\r\n*_#`:>"
 PROSE = re.compile(r"[A-Za-z]{2,}[\s,;]+[A-Za-z]{2,}|^\s*[0-9][0-9.,]*\s+[A-Za-z]{2,}|[.?!]\s+[A-Z][a-z]")
 GROUP = re.compile(r"\\(?:text|mbox|textbf|textrm|mathrm|operatorname|textnormal)\s*\{[^{}]*\}|\\[A-Za-z]+")
+TERMINATOR = re.compile(r"(?:[.?]|!(?!\s?[-+*/=)]))(?=[\s*\"'_)`]|\Z)")
 ENVIRONMENT = re.compile(r"\\begin\{([a-z]+\*?)\}")
 CLOSERS = {"$$": "$$", "$": "$", r"\(": r"\)", r"\[": r"\]"}
 
@@ -61,7 +62,7 @@ def statement(text: str, start: int) -> str:
             if not unfinished:
                 break
             at += 1
-        elif char in ".!?" and (at + 1 == len(text) or text[at + 1] in " \n\r\t*\"'_)`"):
+        elif TERMINATOR.match(text, at):
             if text[start:at].strip(DECORATION):
                 break
             at += 1

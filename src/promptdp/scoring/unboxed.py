@@ -26,8 +26,9 @@ INFERENCE = re.compile(
 )
 VERBS = vocabulary(
     "is are was were be equals equal becomes become gives give get gets obtain have has had find yields "
-    "yield contains costs needs leaves makes conclude remains takes earns spends saves"
+    "yield contains measures totals costs needs leaves makes conclude remains takes earns spends saves"
 )
+COMPARATIVE = re.compile(r"\bthan\b|\bat (?:least|most)\b|\bup to\b")
 COPULAS = vocabulary(": is are was were be equals becomes")
 SUBORDINATE = vocabulary(
     "since because as where when if which while whereas although provided given after using for"
@@ -37,6 +38,7 @@ CLAUSES = vocabulary("so thus therefore hence giving yielding meaning implying l
 NEGATIONS = vocabulary("not never neither cannot isn't aren't can't doesn't won't wasn't")
 HEDGES = vocabulary("might may could perhaps maybe possibly would should can")
 ARTICLES = vocabulary("the a an our its my")
+JOINTS = vocabulary("and or to")
 HYPOTHESES = vocabulary(
     "let suppose assume consider next try if first note recall check checking what why how need to we now"
 )
@@ -162,8 +164,8 @@ def _clause_value(clause: list[Piece], explicit: bool, last_line: bool) -> Extra
             return extraction
     values = [i for i, piece in enumerate(clause) if piece.kind == "math" and (explicit or not piece.weak)]
     if values and not verbs:
-        ends = all(piece.kind == "punctuation" for piece in clause[values[-1] + 1 :])
-        if ends or not last_line:
+        after = [piece for piece in clause[values[-1] + 1 :] if piece.kind != "punctuation"]
+        if not last_line or not after or (values[-1] == 0 and len(after) <= 3):
             return found(_joined(clause, _first_of_group(clause, values[-1])))
     return none(Reason.NO_ANSWER)
 
@@ -177,6 +179,8 @@ def _after(clause: list[Piece], verb: int, explicit: bool) -> Extraction | None:
     described = bool(between) and between[0] in ARTICLES
     if before and described:
         return found(_joined(clause[:verb], _first_of_group(clause[:verb], before[-1])))
+    if COMPARATIVE.search(" ".join(between)):
+        return none(Reason.AMBIGUOUS)
     to = [i for i, word in enumerate(between) if word == "to"]
     if distance is not None and len(between) <= 4 and (not to or between[to[0] - 1] in ("equal", "equals")):
         weak = rest[distance].weak
@@ -199,15 +203,14 @@ def _join(clause: list[Piece], at: int) -> tuple[int, str] | None:
     """The value joined to the one at a place by a comma, "and" or "or", units between them allowed."""
     i = at + 1
     while (
-        i < len(clause)
-        and i - at <= 3
-        and clause[i].kind == "word"
-        and clause[i].text.lower() not in ("and", "or")
+        i < len(clause) and i - at <= 3 and clause[i].kind == "word" and clause[i].text.lower() not in JOINTS
     ):
         i += 1
     joint = ""
-    while i < len(clause) and (clause[i].text == "," or clause[i].text.lower() in ("and", "or")):
+    while i < len(clause) and (clause[i].text == "," or clause[i].text.lower() in JOINTS):
         joint = clause[i].text.lower() if clause[i].text != "," else joint or ","
+        i += 1
+    while joint and i < len(clause) and clause[i].text.lower() in HEDGES:
         i += 1
     return (i, joint) if joint and i < len(clause) and clause[i].kind == "math" else None
 
