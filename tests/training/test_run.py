@@ -158,7 +158,7 @@ def test_a_saved_round_is_completed_and_never_drawn_again(run, monkeypatch):
     monkeypatch.setattr(
         run_module,
         "private_round",
-        lambda t, attempt, *rest: drawn.append((t, attempt)) or original(t, attempt, *rest),
+        lambda t, attempt, **rest: drawn.append((t, attempt)) or original(t, attempt, **rest),
     )
     run()
     assert drawn == [(3, 1), (4, 1)]
@@ -170,7 +170,7 @@ def test_a_round_that_was_begun_and_not_saved_is_drawn_afresh(run, monkeypatch):
     monkeypatch.setattr(
         run_module,
         "private_round",
-        lambda t, attempt, *rest: drawn.append((t, attempt)) or original(t, attempt, *rest),
+        lambda t, attempt, **rest: drawn.append((t, attempt)) or original(t, attempt, **rest),
     )
     run()
     assert drawn == [(2, 2), (3, 1), (4, 1)]
@@ -243,7 +243,8 @@ def test_other_settings_or_other_records_are_another_run(run):
     run.write_records(6)
     run()
     assert len([path for path in run.recovery.iterdir() if path.is_dir()]) == 3
-    assert len(run.register.read_text().splitlines()) == 3
+    looks = [json.loads(line) for line in run.register.read_text().splitlines()]
+    assert len({look["run"] for look in looks if look["event"] == "run"}) == 3
 
 
 def test_the_register_has_a_line_before_records_are_read(run):
@@ -251,7 +252,16 @@ def test_the_register_has_a_line_before_records_are_read(run):
     with pytest.raises(InputError, match=r"train\.jsonl"):
         run()
     (entry,) = map(json.loads, run.register.read_text().splitlines())
-    assert (entry["event"], entry["arm"], entry["seed"]) == ("train", "dp", 1)
+    assert (entry["event"], entry["arm"], entry["seed"]) == ("reads records", "dp", 1)
+
+
+def test_a_killed_and_resumed_run_is_one_look_in_the_register(run):
+    killed_in_child(run, trap(Ledger, "begin", 1, "before"))
+    killed_in_child(run, trap(Ledger, "begin", 2, "after"))
+    run()
+    entries = [json.loads(line) for line in run.register.read_text().splitlines()]
+    assert [entry["event"] for entry in entries].count("reads records") == 3
+    assert len({entry["run"] for entry in entries if entry["event"] == "run"}) == 1
 
 
 # --- what stays private ---

@@ -88,7 +88,7 @@ class Adapter:
             for name, parameter in zip(self.names, self.parameters, strict=True)
         }
         save_file(tensors, temporary / WEIGHTS, metadata={"format": "pt"})
-        write_json(temporary / CONFIG, _plain(self.model.peft_config["default"].to_dict()))
+        write_json(temporary / CONFIG, _settings(self.model.peft_config["default"]))
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(temporary, folder)
 
@@ -191,12 +191,6 @@ def _check(model: PeftModel, names: tuple[str, ...]) -> None:
             raise InputError(f"base: module {name} mixes the records of a batch; use a model without it")
 
 
-def _plain(value: Any) -> Any:
-    """PEFT's settings as JSON that doesn't depend on the process: sets sorted, enums as their values."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items() if key != "base_model_name_or_path"} | (
-            {"base_model_name_or_path": None} if "base_model_name_or_path" in value else {}
-        )
-    if isinstance(value, set):
-        return sorted(value)
-    return json.loads(json.dumps(value, default=str))
+def _settings(config: Any) -> dict[str, Any]:
+    """PEFT's settings as JSON that depends neither on the process (sets are sorted) nor on its paths."""
+    return json.loads(json.dumps(config.to_dict() | {"base_model_name_or_path": None}, default=sorted))

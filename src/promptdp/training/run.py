@@ -8,6 +8,7 @@ but not saved is a new attempt with fresh randomness, and one that was saved but
 import math
 import traceback
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ from promptdp.training.round import private_round
 
 SCHEMA = "promptdp/run/1"
 VERSIONS = ("torch", "transformers", "peft")
+CHECKPOINT = "checkpoint.safetensors"
+FAILURE = "failure-{}-{}.txt"
+"""The traceback of a round and an attempt."""
 
 
 def train(
@@ -90,70 +94,71 @@ def train(
 
     zone, recovery = private_directory(Path(register).parent), private_directory(recovery)
     with run_lock(recovery / "lock"):
-        Register(register).append({"event": "train", "study": study.name} | identity)
+        looks = Register(register)
+        looks.append({"event": "reads records", "study": study.name} | identity)
         fingerprint = private_fingerprint(public, _read(records), zone_key(zone))
         folder = private_directory(recovery / fingerprint)
         header = {"study": study.name, "mechanism": mechanism.as_json()} | identity
         ledger = Ledger.open(folder / "ledger.jsonl", header)
+        if not ledger.begun_attempts:
+            looks.append({"event": "run", "study": study.name, "run": fingerprint} | identity)
+
         adapter = attach(model, seed, **study.lora.model_dump())
         descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
-        _resume(ledger, folder / "checkpoint.safetensors", descent)
+        _resume(ledger, folder / CHECKPOINT, descent)
         randomness = Randomness.seeded(seed) if study.randomness == "seeded" else Randomness.from_os()
         if not ledger.closed:
-            slots = Slots.fill(mechanism.slots, _checked_records(records, settings.objective))
             policy = Policy(
                 model, adapter, settings.prompt, study.rollouts.logprob_temperature, performance.chunk
             )
             engine = LocalEngine(model, study.isolation, performance.rows)
-            rollouts = Rollouts(policy, engine, settings.samples, study.rollouts.temperature, settings.cap)
-            objective = _objective(study, settings, policy)
-            _train_rounds(
-                ledger, folder, mechanism, slots, randomness, rollouts, objective, descent, progress
+            one_round = partial(
+                private_round,
+                mechanism=mechanism,
+                slots=Slots.fill(mechanism.slots, _checked_records(records, settings.objective)),
+                randomness=randomness,
+                rollouts=Rollouts(policy, engine, settings.samples, study.rollouts.temperature, settings.cap),
+                objective=_objective(study, settings, policy),
+                descent=descent,
             )
+            _train_rounds(mechanism.rounds, one_round, ledger, descent, folder, progress)
             ledger.close()
-        _write_outputs(
-            public,
-            mechanism,
-            calibration,
-            randomness,
-            adapter,
-            ledger,
-            folder,
-            Path(out_adapter),
-            Path(out_manifest),
-            Path(out_ledger),
-        )
+
+        adapter.save(Path(out_adapter))
+        manifest = _manifest(public, mechanism, calibration, randomness, adapter, ledger)
+        if any(folder.glob(FAILURE.format("*", "*"))):
+            manifest["not_releasable"].append("a round failed inside the mechanism")
+        manifest["adapter_sha256"] = sha256_file(Path(out_adapter) / WEIGHTS)
+        write_json(out_manifest, manifest)
+        write_text(out_ledger, (folder / "ledger.jsonl").read_text(encoding="utf-8"))
 
 
 def _train_rounds(
+    rounds: int,
+    one_round: Callable[[int, int], None],
     ledger: Ledger,
-    folder: Path,
-    mechanism: Mechanism,
-    slots: Slots,
-    randomness: Randomness,
-    rollouts: Rollouts,
-    objective: RecordObjective,
     descent: Descent,
+    folder: Path,
     progress: Callable[[str], None],
 ) -> None:
     """The rounds that are left, each begun, computed, saved and committed, in this order."""
-    for t in range(ledger.next_round(), mechanism.rounds + 1):
+    for t in range(ledger.next_round(), rounds + 1):
         attempt = ledger.begin(t)
         place = Place(t, attempt, ledger.length, ledger.head)
         try:
-            private_round(t, attempt, mechanism, slots, randomness, rollouts, objective, descent)
+            one_round(t, attempt)
         except PromptDPError:
             raise
         except Exception:
             # The message of an exception may quote private text: it stays in the zone, with the traceback.
-            write_text(folder / f"failure-{t}-{attempt}.txt", traceback.format_exc())
+            write_text(folder / FAILURE.format(t, attempt), traceback.format_exc())
             raise PromptDPError(
                 f"round {t} failed inside the private mechanism; the traceback is in {folder}; "
                 "start the same command again for a new attempt, whose result can't be released"
             ) from None
-        save_checkpoint(folder / "checkpoint.safetensors", descent.state(), place)
+        save_checkpoint(folder / CHECKPOINT, descent.state(), place)
         ledger.commit(t, attempt, theta_sha256(descent.theta))
-        progress(f"round {t} of {mechanism.rounds}")
+        progress(f"round {t} of {rounds}")
 
 
 def _resume(ledger: Ledger, checkpoint: Path, descent: Descent) -> None:
@@ -249,45 +254,33 @@ def _checked_records(path: str | Path, objective: str) -> list[Record]:
     return records
 
 
-def _write_outputs(
+def _manifest(
     public: dict[str, Any],
     mechanism: Mechanism,
     calibration: str | Path | None,
     randomness: Randomness,
     adapter: Adapter,
     ledger: Ledger,
-    folder: Path,
-    out_adapter: Path,
-    out_manifest: Path,
-    out_ledger: Path,
-) -> None:
-    """The public outputs; they hold no clock, no count and nothing else of the records."""
-    adapter.save(out_adapter)
+) -> dict[str, Any]:
+    """The public manifest of a complete run; it holds no clock, no count and nothing else of the records."""
     obstacles = {
         "no noise is added": not mechanism.private,
         "the randomness is seeded": not randomness.private,
         "records share batches": public["isolation"] != "strict",
-        "a round failed inside the mechanism": any(folder.glob("failure-*.txt")),
     }
-    write_json(
-        out_manifest,
-        public
-        | {
-            "schema": SCHEMA,
-            "settings_sha256": settings_sha256(public),
-            "records": "withheld",
-            "accounting": _accounting(mechanism, calibration, ledger),
-            "randomness": randomness.description | _backend_seeds(adapter),
-            "lora": public["lora"] | {"coordinates": adapter.coordinates, "tensors": len(adapter.names)},
-            "attempts": ledger.begun_attempts,
-            "theta_sha256": adapter.sha256(),
-            "adapter_sha256": sha256_file(out_adapter / WEIGHTS),
-            "ledger_head": ledger.head,
-            "not_releasable": [reason for reason, holds in obstacles.items() if holds],
-            "versions": {package: version(package) for package in VERSIONS},
-        },
-    )
-    write_text(out_ledger, (folder / "ledger.jsonl").read_text(encoding="utf-8"))
+    return public | {
+        "schema": SCHEMA,
+        "settings_sha256": settings_sha256(public),
+        "records": "withheld",
+        "accounting": _accounting(mechanism, calibration, ledger),
+        "randomness": randomness.description | _backend_seeds(adapter),
+        "lora": public["lora"] | {"coordinates": adapter.coordinates, "tensors": len(adapter.names)},
+        "attempts": ledger.begun_attempts,
+        "theta_sha256": adapter.sha256(),
+        "ledger_head": ledger.head,
+        "not_releasable": [reason for reason, holds in obstacles.items() if holds],
+        "versions": {package: version(package) for package in VERSIONS},
+    }
 
 
 def _accounting(
