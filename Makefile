@@ -9,10 +9,10 @@ RUN    := PATH="$(abspath $(BIN)):$$PATH"
 SNAKEMAKE := snakemake --cores $(CORES) --config study=$(STUDY)
 
 .DEFAULT_GOAL := help
-.PHONY: help tables figures report test lint format lock record clean
+.PHONY: help tables figures report test test-slow lint format lock record clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 tables: $(VENV)/ready  ## train the study's arms and make its tables (STUDY=micro)
 	@$(call campaign,tables)
@@ -26,6 +26,9 @@ report: $(VENV)/ready  ## make everything, and report.html from it
 
 test: $(VENV)/dev  ## run the tests
 	@$(RUN) pytest -n 2
+
+test-slow: $(VENV)/dev  ## run the tests that take minutes: golden values to the last bit, memory bounds
+	@$(RUN) pytest -n 2 -m slow
 
 lint: $(VENV)/dev  ## check style, types, floors and the workflow
 	@$(RUN) ruff check .

@@ -8,6 +8,14 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
 
+def pytest_collection_modifyitems(config, items):
+    """Slow tests run only when asked for."""
+    if "slow" not in config.option.markexpr:
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="slow; run with make test-slow"))
+
+
 @pytest.fixture(autouse=True)
 def _in_the_repository(monkeypatch):
     """Paths in configuration files are relative to the repository."""

@@ -145,6 +145,7 @@ def _train(options: argparse.Namespace) -> None:
         out_adapter=options.adapter,
         out_manifest=options.manifest,
         out_ledger=options.ledger,
+        execution=options.execution,
         progress=_print_line,
     )
 
@@ -173,13 +174,11 @@ def _score(options: argparse.Namespace) -> None:
 
 
 def _score_run(options: argparse.Namespace) -> None:
-    from promptdp.evaluation.rescore import manifest_path, rescore
-    from promptdp.files import read_json
+    from promptdp.evaluation.rescore import rescore
     from promptdp.scoring.freeze import check_lock
 
     check_lock(options.rule, options.lock)
-    manifest = read_json(manifest_path(options.predictions))
-    rescore(options.predictions, options.records, options.rule, options.out, manifest)
+    rescore(options.predictions, options.records, options.rule, options.out)
 
 
 def _scorers(options: argparse.Namespace) -> None:
@@ -319,6 +318,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--lock", type=Path, required=True, help="the lock of the reward's scorer")
     sub.add_argument("--recovery", type=Path, required=True, help="private recovery folder of the run")
     sub.add_argument("--register", type=Path, required=True, help="the study's private register of runs")
+    sub.add_argument("--execution", type=int, default=1, help="another number trains anew, freshly")
     sub.add_argument("--adapter", type=Path, required=True, help="out: the adapter's folder")
     sub.add_argument("--manifest", type=Path, required=True, help="out: the run's public manifest")
     sub.add_argument("--ledger", type=Path, required=True, help="out: a copy of the closed ledger")

@@ -31,7 +31,7 @@ def files(tmp_path):
         predictions = tmp_path / "seed3.jsonl.gz"
         with gzip.open(predictions, "wt") as stream:
             stream.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
-        stated = {"schema": "x", "cap": 9, "predictions_sha256": sha256_file(predictions)}
+        stated = {**CONTEXT, "schema": "x", "cap": 9, "predictions_sha256": sha256_file(predictions)}
         write_json(manifest_path(predictions), stated if manifest is None else manifest)
         return predictions, records
 
@@ -41,7 +41,7 @@ def files(tmp_path):
 def test_the_verdicts_are_complete_sorted_and_say_where_they_come_from(files, tmp_path):
     predictions, records = files(PREDICTIONS)
     out = tmp_path / "scores" / "seed3.parquet"
-    rescore(predictions, records, "math_strict", out, CONTEXT)
+    rescore(predictions, records, "math_strict", out)
     metadata, table = read_scores(out)
     assert table.to_pylist() == [
         {"problem_id": "sums-0", "seed": 3, "extracted": None, "correct": False, "capped": True, "tokens": 9},
@@ -54,20 +54,20 @@ def test_the_verdicts_are_complete_sorted_and_say_where_they_come_from(files, tm
         "scorer": "math_strict",
         "scorer_digest": digest("math_strict"),
         "predictions_sha256": sha256_file(predictions),
-        "manifest": {"schema": "x", "cap": 9, "predictions_sha256": sha256_file(predictions)},
+        "manifest": {**CONTEXT, "schema": "x", "cap": 9, "predictions_sha256": sha256_file(predictions)},
     }
 
 
 def test_the_same_predictions_give_the_same_bytes(files, tmp_path):
     first, second = tmp_path / "a.parquet", tmp_path / "b.parquet"
     for out in (first, second):
-        rescore(*files(PREDICTIONS), "math_robust", out, CONTEXT)
+        rescore(*files(PREDICTIONS), "math_robust", out)
     assert first.read_bytes() == second.read_bytes()
 
 
 def test_a_response_outside_unicode_text_is_scored_and_stored(files, tmp_path):
     predictions, records = files([{**PREDICTIONS[0], "response": "\\boxed{\ud800}"}, *PREDICTIONS[1:]])
-    rescore(predictions, records, "math_strict", tmp_path / "out.parquet", CONTEXT)
+    rescore(predictions, records, "math_strict", tmp_path / "out.parquet")
     assert read_scores(tmp_path / "out.parquet")[1].column("extracted").to_pylist()[2] == "?"
 
 
@@ -89,7 +89,7 @@ def test_a_response_outside_unicode_text_is_scored_and_stored(files, tmp_path):
 def test_bad_predictions_are_an_error_that_names_file_and_line(files, tmp_path, lines, message):
     predictions, records = files(lines)
     with pytest.raises(InputError, match=message) as caught:
-        rescore(predictions, records, "math_strict", tmp_path / "out.parquet", CONTEXT)
+        rescore(predictions, records, "math_strict", tmp_path / "out.parquet")
     assert str(predictions) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out.parquet").exists()
@@ -98,15 +98,15 @@ def test_bad_predictions_are_an_error_that_names_file_and_line(files, tmp_path, 
 def test_predictions_other_than_the_manifest_names_are_refused(files, tmp_path):
     predictions, records = files(PREDICTIONS, manifest={"predictions_sha256": "0" * 64})
     with pytest.raises(InputError, match="not the file its manifest names"):
-        rescore(predictions, records, "math_strict", tmp_path / "out.parquet", CONTEXT)
+        rescore(predictions, records, "math_strict", tmp_path / "out.parquet")
 
 
 def test_damaged_gzip_is_bad_input(files, tmp_path):
     predictions, records = files(PREDICTIONS)
     predictions.write_bytes(predictions.read_bytes()[:-12])
-    write_json(manifest_path(predictions), {"predictions_sha256": sha256_file(predictions)})
+    write_json(manifest_path(predictions), {**CONTEXT, "predictions_sha256": sha256_file(predictions)})
     with pytest.raises(InputError, match="cannot be read"):
-        rescore(predictions, records, "math_strict", tmp_path / "out.parquet", CONTEXT)
+        rescore(predictions, records, "math_strict", tmp_path / "out.parquet")
 
 
 def test_a_parquet_file_of_another_kind_is_no_file_of_scores(tmp_path):

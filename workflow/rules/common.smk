@@ -33,10 +33,13 @@ try:
     PROTOCOL = load_protocol(PROTOCOL_FILE) if PROTOCOL_FILE else None
     if config["source"] not in ("trained", "recorded"):
         leave("config/config.yaml: source is 'trained' or 'recorded'")
+    EXECUTION = int(config["execution"])
 except InputError as error:
     leave(error)
 except KeyError as error:
     leave(f"config/config.yaml: {error.args[0]} is missing; add it")
+except ValueError:
+    leave("config/config.yaml: execution is a whole number, from 1")
 
 RECORDED = config["source"] == "recorded"
 RESULTS = f"results/{STUDY.name}"

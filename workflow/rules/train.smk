@@ -27,6 +27,7 @@ rule train:
         recovery=f"{PRIVATE}/recovery/{{benchmark}}/{{arm}}/seed{{seed}}",
         register=f"{PRIVATE}/register.jsonl",
         settings=run_params,
+        execution=EXECUTION,
         position=run_position,
         code=code_digest("promptdp.training.run"),
     message:
@@ -35,4 +36,5 @@ rule train:
         "promptdp train --study {params.study} --benchmark {wildcards.benchmark} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --records {input.records} {params.calibration} --base {params.base}"
         " --lock {input.lock} --recovery {params.recovery} --register {params.register}"
+        " --execution {params.execution}"
         " --adapter {params.adapter} --manifest {output.manifest} --ledger {output.ledger} 2> {log}"

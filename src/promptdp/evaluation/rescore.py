@@ -82,7 +82,7 @@ def storable(text: str | None) -> str | None:
     return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def rescore(predictions: Path, records: Path, rule: str, out: Path, context: dict[str, Any]) -> None:
+def rescore(predictions: Path, records: Path, rule: str, out: Path) -> None:
     """Score a prediction file with a rule and write the verdicts as Parquet, sorted by problem.
 
     Args:
@@ -90,7 +90,6 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path, context: dic
         records: the evaluation records.
         rule: a name in `scoring.RULES`.
         out: the Parquet file; its metadata key `promptdp` says in canonical JSON where the scores come from.
-        context: study, evaluation_set, arm and seed.
 
     Raises:
         InputError: a file is missing or malformed, a problem is unknown, repeated or missing, the manifest
@@ -101,15 +100,18 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path, context: dic
     sha256 = sha256_file(predictions)
     if manifest.get("predictions_sha256") != sha256:
         raise InputError(f"{predictions}: is not the file its manifest names; predict again")
+    for key in ("study", "evaluation_set", "arm", "seed"):
+        if key not in manifest:
+            raise InputError(f"{manifest_path(predictions)}: key '{key}' is missing; predict again")
     problems = {record.id: record for record in read_records(records)}
     metadata = {
         "schema": SCHEMA,
-        "study": context["study"],
-        "evaluation_set": context["evaluation_set"],
+        "study": manifest["study"],
+        "evaluation_set": manifest["evaluation_set"],
         "scorer": rule,
         "scorer_digest": digest(rule),
-        "arm": context["arm"],
-        "seed": context["seed"],
+        "arm": manifest["arm"],
+        "seed": manifest["seed"],
         "predictions_sha256": sha256,
         "manifest": manifest,
     }
@@ -119,7 +121,7 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path, context: dic
         rows.append(
             {
                 "problem_id": name,
-                "seed": context["seed"],
+                "seed": manifest["seed"],
                 "extracted": storable(verdict.extracted),
                 "correct": verdict.correct,
                 "capped": prediction["capped"],

@@ -19,7 +19,7 @@ CODE = ("promptdp.training.round", "promptdp.policy.local")
 
 
 def public_settings(
-    study: Study, benchmark: str, arm: str, seed: int, mechanism: Mechanism, base: Base
+    study: Study, benchmark: str, arm: str, seed: int, execution: int, mechanism: Mechanism, base: Base
 ) -> dict[str, Any]:
     """Everything public that decides what a run computes, as JSON."""
     settings = study.run_settings(benchmark, arm)
@@ -27,6 +27,7 @@ def public_settings(
         "study": study.name,
         "settings": settings.model_dump(mode="json"),
         "seed": seed,
+        "execution": execution,
         "mechanism": mechanism.as_json(),
         "rollouts": study.rollouts.model_dump(mode="json") | {"samples": settings.samples},
         "lora": study.lora.model_dump(mode="json"),

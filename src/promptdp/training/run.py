@@ -59,6 +59,7 @@ def train(
     out_adapter: str | Path,
     out_manifest: str | Path,
     out_ledger: str | Path,
+    execution: int = 1,
     progress: Callable[[str], None] = lambda line: None,
     performance: Performance = ANY_MACHINE,
 ) -> None:
@@ -77,6 +78,7 @@ def train(
         out_adapter: the folder of the trained adapter, PEFT's layout.
         out_manifest: the public manifest.
         out_ledger: the closed ledger's copy; written last.
+        execution: another number trains anew with fresh randomness, as another look at the same records.
         progress: is given a line with the round's number.
         performance: how to use the machine.
 
@@ -89,7 +91,7 @@ def train(
     _refuse_confidential(study, settings)
     mechanism = _mechanism(settings, calibration)
     model = load_base(base, study.dtype, performance.device)
-    public = public_settings(study, benchmark, arm, seed, mechanism, model)
+    public = public_settings(study, benchmark, arm, seed, execution, mechanism, model)
     identity = {"benchmark": benchmark, "arm": arm, "seed": seed, "settings_sha256": settings_sha256(public)}
 
     zone, recovery = private_directory(Path(register).parent), private_directory(recovery)
@@ -292,15 +294,9 @@ def _accounting(
     retained = read_json(calibration)["epsilon_pld"]
     charged = retained
     if ledger.begun_attempts > mechanism.rounds:
-        from promptdp.privacy.accounting import epsilon_pld  # slow to import, needed after a kill only
+        from promptdp.privacy.accounting import epsilon_all  # slow to import, needed after a kill only
 
-        charged = epsilon_pld(
-            mechanism.slots,
-            mechanism.expected,
-            ledger.begun_attempts,
-            mechanism.noise_multiplier,
-            mechanism.delta,
-        )
+        charged = epsilon_all(mechanism, ledger.begun_attempts)
     return {"delta": mechanism.delta, "epsilon_retained": retained, "epsilon_all": charged}
 
 
