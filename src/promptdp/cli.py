@@ -146,7 +146,7 @@ def _train(options: argparse.Namespace) -> None:
         out_manifest=options.manifest,
         out_ledger=options.ledger,
         execution=options.execution,
-        progress=_print_line,
+        progress=lambda line: _print_line(f"{options.benchmark}, {options.arm}, seed {options.seed}: {line}"),
     )
 
 

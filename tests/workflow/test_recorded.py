@@ -1,4 +1,4 @@
-"""The recorded run: README shows its tables, its books are in order, and its scores follow from its answers."""
+"""The recorded run: README shows its tables, its books are in order, its scores follow from its answers."""
 
 import subprocess
 import sys
