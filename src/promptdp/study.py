@@ -21,6 +21,8 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, strict=True)]
 Seed = Annotated[int, Field(ge=0, strict=True)]
+Topic = Literal["arithmetic", "stories", "choices", "facts", "letters"]
+"""A topic of the worlds' public corpus."""
 
 
 class Settings(BaseModel):
@@ -30,21 +32,36 @@ class Settings(BaseModel):
 
 
 class WorldsBase(Settings):
-    """The tiny public base: a Qwen2 model trained by the workflow on the worlds' public corpus."""
+    """The tiny public base: a Qwen2 model trained by the workflow on the worlds' public corpus.
+
+    `vocabulary` counts 256 bytes, 4 special tokens and 90 two-digit numbers before any word. The first
+    `letters_steps` steps are on the letters exercise alone; later ones draw their topic by `mixture`. The
+    matrices between the embeddings are trained by Muon at `matrix_learning_rate`, the rest by AdamW.
+    """
 
     hidden_size: Count
     intermediate_size: Count
     layers: Count
     heads: Count
     kv_heads: Count
-    vocabulary: Count
+    vocabulary: Annotated[int, Field(ge=350, strict=True)]
     initial_std: Positive
     steps: Count
+    warm_up_steps: Count
+    letters_steps: Count
     batch: Count
     learning_rate: Positive
     matrix_learning_rate: Positive
-    mixture: dict[str, Positive] = Field(min_length=1)
+    mixture: dict[Topic, Positive] = Field(min_length=1)
     seed: Seed
+
+    @model_validator(mode="after")
+    def _heads_divide(self) -> "WorldsBase":
+        if self.hidden_size % (2 * self.heads):
+            raise ValueError("hidden_size must be an even multiple of heads")
+        if self.heads % self.kv_heads:
+            raise ValueError("heads must be a multiple of kv_heads")
+        return self
 
 
 class Base(Settings):

@@ -3,15 +3,17 @@
 import json
 import random
 import re
+from typing import get_args
 
 import pytest
 import torch
+from pydantic import ValidationError
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen2ForCausalLM
 
 from promptdp.files import sha256_file
 from promptdp.policy.pretrain import END, IGNORED, PAD, _batch, train_public_base
 from promptdp.records.worlds import TOPICS
-from promptdp.study import WorldsBase
+from promptdp.study import Topic, WorldsBase
 
 SETTINGS = WorldsBase(
     hidden_size=32,
@@ -22,6 +24,8 @@ SETTINGS = WorldsBase(
     vocabulary=640,
     initial_std=0.05,
     steps=60,
+    warm_up_steps=20,
+    letters_steps=5,
     batch=8,
     learning_rate=0.006,
     matrix_learning_rate=0.03,
@@ -68,6 +72,24 @@ def test_training_lowers_the_loss_of_public_completions(trained, tokenizer, tmp_
             return model(input_ids=tokens, labels=labels).loss.item()
 
     assert loss(trained[0]) < 0.8 * loss(tmp_path)
+
+
+def test_the_study_names_the_topics_that_the_corpus_has():
+    assert set(get_args(Topic)) == TOPICS.keys()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"heads": 3}, "hidden_size must be an even multiple of heads"),
+        ({"kv_heads": 4}, "heads must be a multiple of kv_heads"),
+        ({"vocabulary": 349}, "greater than or equal to 350"),
+        ({"mixture": {"chemistry": 1}}, "mixture.chemistry"),
+    ],
+)
+def test_settings_that_no_model_can_have_are_refused(change, message):
+    with pytest.raises(ValidationError, match=message):
+        WorldsBase.model_validate(SETTINGS.model_dump() | change)
 
 
 def test_progress_is_told_ten_times(trained):

@@ -9,6 +9,7 @@ import pytest
 from promptdp.errors import InputError
 from promptdp.records.worlds import TOPICS, WORLDS, draw, split_of
 from promptdp.records.worlds.choices import CLASS_OF, LETTERS, LEXICON, RARE
+from promptdp.scoring import score
 
 NEEDED = {"public": 3000, "dev": 600, "train": 874, "eval": 1500}
 
@@ -87,11 +88,33 @@ def test_the_reference_answer_is_right_and_the_worked_solution_ends_in_the_score
     ending = {
         "arithmetic": r".*\\boxed\{(\d+)\}\.",
         "stories": r".* #### (\d+)",
-        "choices": r"[^:]*\nAnswer: ([A-E])",
+        "choices": r"It is \w+ [A-E]\.\nAnswer: ([A-E])",
     }
     for record in drawn[world]["train"]:
         assert record.answer == solve(world, record.question)
         assert re.fullmatch(ending[world], record.solution)[1] == record.answer
+
+
+SCORED = {
+    ("arithmetic", "math_strict"): {"worked, boxed", "direct, boxed"},
+    ("arithmetic", "math_robust"): {"worked, boxed", "direct, boxed", "worked, plain", "direct, plain"},
+    ("stories", "gsm8k"): {"worked", "direct"},
+    ("choices", "csqa_strict"): {"declared", "direct"},
+    ("choices", "csqa_final"): {"declared", "direct", "discussed"},
+}
+
+
+@pytest.mark.parametrize(("world", "rule"), SCORED)
+def test_the_scorer_credits_the_styles_it_is_meant_to(world, rule):
+    """A remark is credited all the same when the number it ends on happens to be the answer."""
+    rng = random.Random(8)
+    for _ in range(200):
+        problem = WORLDS[world].sample(rng)
+        credited = {
+            style for style, text in problem.completions.items() if score(rule, text, problem.answer).correct
+        }
+        lucky = {s for s, text in problem.completions.items() if text.endswith(f"not {problem.answer}.")}
+        assert credited == SCORED[world, rule] | lucky
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -28,7 +28,6 @@ CONTEXT = 256
 """The longest sequence, in tokens; the worlds' longest takes less than half of it."""
 TOKENIZER_EXAMPLES = 6000
 TWO_DIGITS = [str(number) for number in range(10, 100)]
-WARM_UP_STEPS = 100
 FINAL_SHARE = 0.05
 """The last learning rate as a share of the highest."""
 IGNORED = -100
@@ -106,7 +105,11 @@ def fit(
     settings: WorldsBase,
     progress: Callable[[str], None],
 ) -> None:
-    """Minimise the negative log-likelihood of the completions: Muon on the matrices, AdamW on the rest."""
+    """Minimise the negative log-likelihood of the completions: Muon on the matrices, AdamW on the rest.
+
+    The first steps are on the letters exercise alone, while the learning rate is still low: a model this
+    small learns to find an option's letter then or not at all, and forgets it without later practice.
+    """
     matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
     others = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
     optimizers = [
@@ -114,16 +117,19 @@ def fit(
         torch.optim.AdamW(others, lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.05),
     ]
     schedules = [
-        torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _share(step, settings.steps))
+        torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _share(step, settings))
         for optimizer in optimizers
     ]
     rng = random.Random(f"corpus {settings.seed}")
     model.train()
     for step in range(settings.steps):
-        (topic,) = rng.choices(list(settings.mixture), list(settings.mixture.values()))
+        topic = "letters"
+        if step >= settings.letters_steps:
+            (topic,) = rng.choices(list(settings.mixture), list(settings.mixture.values()))
         tokens, labels = _batch(tokenizer, [TOPICS[topic](rng) for _ in range(settings.batch)])
-        logits = model(input_ids=tokens).logits
-        loss = cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), ignore_index=IGNORED)
+        scored = labels[:, 1:] != IGNORED
+        states = model.model(input_ids=tokens).last_hidden_state[:, :-1][scored]
+        loss = cross_entropy(model.lm_head(states), labels[:, 1:][scored])
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, schedule in zip(optimizers, schedules, strict=True):
@@ -134,10 +140,10 @@ def fit(
             progress(f"step {step + 1} of {settings.steps}: loss {loss.item():.3f} on {topic}")
 
 
-def _share(step: int, steps: int) -> float:
-    """The learning rate at a step as a share of the highest: a linear warm-up, then half a cosine."""
-    cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, step / steps)))
-    return min(1.0, (step + 1) / WARM_UP_STEPS) * (FINAL_SHARE + (1 - FINAL_SHARE) * cosine)
+def _share(step: int, settings: WorldsBase) -> float:
+    """The learning rate at a step as a share of the highest: a linear warm-up times half a cosine."""
+    cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, step / settings.steps)))
+    return min(1.0, (step + 1) / settings.warm_up_steps) * (FINAL_SHARE + (1 - FINAL_SHARE) * cosine)
 
 
 def _batch(tokenizer: Qwen2Tokenizer, examples: list[tuple[str, str]]) -> tuple[torch.Tensor, torch.Tensor]:

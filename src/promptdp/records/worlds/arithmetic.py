@@ -59,7 +59,7 @@ def _product_first(rng: random.Random) -> tuple[str, Steps]:
 
 
 def _product_last(rng: random.Random) -> tuple[str, Steps]:
-    a, b, c = rng.randint(1, 90), rng.randint(2, 9), rng.randint(2, 9)
+    a, b, c = rng.randint(1, 40), rng.randint(2, 9), rng.randint(2, 9)
     sign = rng.choice("+-")
     product = b * c
     last = a + product if sign == "+" else a - product
