@@ -17,7 +17,7 @@ THINGS = ("beads", "books", "cards", "coins", "nuts", "pens", "shells", "stamps"
 
 STYLES = {
     "market": {"worked": 0.60, "remark": 0.15, "direct": 0.25},
-    "orchard": {"worked": 0.30, "remark": 0.45, "direct": 0.25},
+    "orchard": {"worked": 0.20, "remark": 0.60, "direct": 0.20},
     "shelf": {"worked": 0.50, "remark": 0.15, "direct": 0.35},
     "savings": {"worked": 0.30, "remark": 0.15, "direct": 0.55},
 }
