@@ -54,8 +54,9 @@ lock:  ## pin the environments anew from pyproject.toml
 record:  ## keep the study's finished execution in resources/recorded
 	@workflow/scripts/record $(STUDY)
 
-clean:  ## remove what the workflow made; private/ stays, it holds the ledgers
-	rm -rf results/*/ report.html .snakemake
+clean:  ## remove what the workflow made, but not private/ (the ledgers) nor the list of executions
+	find results -mindepth 2 -maxdepth 2 ! -name executions -exec rm -rf {} +
+	rm -rf report.html .snakemake
 
 # One campaign at a time: a second one waits until every job of the first has ended, those of a killed one too,
 # since they keep the lock of the one that started them. A lock that Snakemake left behind is then stale.

@@ -14,10 +14,6 @@ min_version("9.20")
 configfile: "config/config.yaml"
 
 
-onstart:
-    private_directory(Path(PRIVATE).parent)
-
-
 # The road, in its order.
 include: "workflow/rules/common.smk"
 include: "workflow/rules/protocol.smk"
@@ -28,6 +24,18 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/evidence.smk"
 include: "workflow/rules/report.smk"
+
+
+onstart:
+    close_private_zone()
+
+
+onsuccess:
+    forget_private_facts()
+
+
+onerror:
+    forget_private_facts()
 
 
 rule all:

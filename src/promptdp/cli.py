@@ -118,7 +118,7 @@ def _compose(options: argparse.Namespace) -> None:
     from promptdp.study import load_study
 
     _print_or_write(
-        compose_benchmark(load_study(options.study), options.benchmark, options.calibration), options.out
+        compose_benchmark(load_study(options.study), options.benchmark, options.runs), options.out
     )
 
 
@@ -304,7 +304,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = verb("compose", _compose, "the composed budget of all runs of a study on the same slots")
     _study_option(sub)
     sub.add_argument("--benchmark", required=True)
-    sub.add_argument("--calibration", type=Path, nargs="+", required=True)
+    sub.add_argument("--runs", type=Path, nargs="+", required=True, help="run.json of every private run")
     sub.add_argument("--out", type=Path)
 
     sub = verb("train", _train, "train one arm with one seed; resumes after an interruption")

@@ -16,7 +16,8 @@ SOURCE = Path(__file__).resolve().parent
 def import_closure(module: str) -> dict[str, Path]:
     """Every module of this package that `module` imports, directly or through others, itself included.
 
-    Imports inside functions count. Packages on the way down to a module count too, since Python runs them.
+    Imports inside functions count, those for type checkers alone do not. Packages on the way down to a module
+    count too, since Python runs them.
 
     Returns:
         {dotted module name: source file}, sorted by name.
@@ -63,7 +64,13 @@ def _imports(module: str) -> tuple[str, ...]:
     path = _source(module)
     assert path is not None
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:

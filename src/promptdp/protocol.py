@@ -125,18 +125,22 @@ def amend(name: str, protocol_path: str | Path, reason: str) -> None:
     start = re.search(rf"^  {name}:$", text, re.MULTILINE)
     if start is None:
         raise InputError(f"{protocol_path}: write '  {name}:' on a line of its own")
-    head, body = text[: start.end()], text[start.end() :]
+    following = re.search(r"^  \S", text[start.end() :], re.MULTILINE)
+    end = start.end() + following.start() if following else len(text)
+    head, body, tail = text[: start.end()], text[start.end() : end], text[end:]
     changed = {}
     for file, old in decision.freezes.items():
         new = sha256_file(file)
-        body = re.sub(rf"^(\s+{re.escape(file)}:).*$", rf"\1 {new}", body, count=1, flags=re.MULTILINE)
+        body, found = re.subn(rf"^(\s+{re.escape(file)}:).*$", rf"\1 {new}", body, flags=re.MULTILINE)
+        if found != 1:
+            raise InputError(f"{protocol_path}: write '{file}: HASH' once, on a line of its own under {name}")
         if new != old:
             changed[file] = {"from": old, "to": new}
     if any(change["from"] is not None for change in changed.values()):
         log = _amendment_log(protocol_path)
         entries = [*_amendments(protocol_path), {"decision": name, "reason": reason, "changed": changed}]
         write_text(log, "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in entries))
-    write_text(protocol_path, head + body)
+    write_text(protocol_path, head + body + tail)
 
 
 def _decision(name: str, protocol_path: str | Path) -> Decision:

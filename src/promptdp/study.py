@@ -5,22 +5,21 @@ The types here are the single source of the configuration: `load_study` validate
 """
 
 import difflib
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from promptdp.errors import InputError
+from promptdp.errors import InputError, PrivacyRefusal
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Name = Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_]*\z")]
 """A name that can stand in a path: lower case letters, digits, underscores."""
-StudyName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+StudyName = Annotated[str, Field(pattern=r"\A[a-z][a-z0-9_-]*\z")]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, strict=True)]
-Seed = Annotated[int, Field(ge=0, strict=True)]
+Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Topic = Literal["arithmetic", "stories", "choices", "facts", "letters"]
 """A topic of the worlds' public corpus."""
 
@@ -84,14 +83,8 @@ class Lora(Settings):
     rank: Count = 4
     alpha: Positive = 8
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
-    targets: tuple[str, ...] = (
-        "q_proj",
-        "k_proj",
-        "v_proj",
-        "o_proj",
-        "gate_proj",
-        "up_proj",
-        "down_proj",
+    targets: tuple[str, ...] = Field(
+        ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"), min_length=1
     )
 
 
@@ -255,7 +248,8 @@ class RunSettings(Settings):
         """The name of the calibration file: `n874-m16-T50-eps8`, or `...-sigma0.612` where sigma is set."""
         sigma = self.noise_multiplier
         budget = f"eps{self.epsilon:.12g}" if sigma is None else f"sigma{sigma:.12g}"
-        return f"n{self.slots}-m{self.expected}-T{self.rounds}-{budget}"
+        delta = "" if self.delta == default_delta(self.slots) else f"-delta{self.delta:.12g}"
+        return f"n{self.slots}-m{self.expected}-T{self.rounds}-{budget}{delta}"
 
     @property
     def private(self) -> bool:
@@ -355,7 +349,7 @@ class Study(Settings):
             cap=bench.cap,
             epsilon=(spec.epsilon or bench.epsilon) if calibrated else None,
             noise_multiplier=spec.noise_multiplier,
-            delta=bench.delta if bench.delta is not None else float(Fraction(1, 10 * bench.slots)),
+            delta=default_delta(bench.slots) if bench.delta is None else bench.delta,
             clipping_norm=spec.clipping_norm,
             learning_rate=spec.learning_rate,
             objective=spec.objective,
@@ -370,6 +364,11 @@ class Study(Settings):
         for evalset in self.evaluation_sets.values():
             used |= {s for s in (evalset.scorers.strict, evalset.scorers.robust) if s}
         return tuple(sorted(used))
+
+
+def default_delta(slots: int) -> float:
+    """1/(10 n), an order of magnitude below 1/n (Section VI-C)."""
+    return 1 / (10 * slots)
 
 
 def _known(name: str, among: Any, where: str, kind: str) -> None:
@@ -408,6 +407,10 @@ def read_yaml(path: str | Path) -> Any:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}:{line}: {error.problem}") from None
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError):
+        raise InputError(
+            f"{path}: is not the YAML of a study (odd characters, keys or dates); see micro"
+        ) from None
 
 
 def find_study(name_or_path: str, directory: str | Path = "config/studies") -> Path:
@@ -462,19 +465,32 @@ def load_study(name_or_path: str | Path) -> Study:
 
     Raises:
         InputError: one line naming the file, the key, what is wrong and what to do.
+        PrivacyRefusal: confidential records with an arm that adds no noise, or with seeded randomness.
     """
     path = find_study(str(name_or_path))
     try:
-        return Study.model_validate(resolve(path))
+        study = Study.model_validate(resolve(path))
     except ValidationError as error:
         raise InputError(f"{path}: {_first_problem(error)}") from None
+    _refuse_confidential(study, path)
+    return study
+
+
+def _refuse_confidential(study: Study, path: Path) -> None:
+    if study.records != "confidential":
+        return
+    bare = [name for name, arm in study.arms.items() if arm.trained and not arm.private]
+    if bare:
+        raise PrivacyRefusal(f"{path}: arms.{bare[0]}: adds no noise; confidential records need it")
+    if study.randomness != "os":
+        raise PrivacyRefusal(f"{path}: randomness: seeded is not private; confidential records need 'os'")
 
 
 def _first_problem(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_input=False)
     # A misspelt key is also a missing one: the spelling is what helps.
     first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in first["loc"])
+    key = ".".join(str(part) for part in first["loc"]).replace("\n", "\\n")
     message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         message = f"is not a setting{_suggestion(first['loc'])}"

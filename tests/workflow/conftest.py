@@ -1,6 +1,7 @@
 """A copy of the repository's tracked files in which the small study can be run, killed and looked at."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -44,13 +45,14 @@ class Checkout:
             start_new_session=True,
         )
 
-    def jobs(self, *targets, **config) -> list[str]:
-        """The names of the rules that a dry run would start."""
-        result = self.snakemake(*targets, "--dry-run", "--quiet", "host", **config)
+    def jobs(self, *targets, **config) -> dict[str, int]:
+        """How many jobs of each rule a dry run would start, from the table that Snakemake prints."""
+        result = self.snakemake(*targets, "--dry-run", "--quiet", "rules", "host", **config)
         assert result.returncode == 0, result.stdout + result.stderr
-        return sorted(
-            line.split()[1].rstrip(":") for line in result.stdout.splitlines() if line.startswith("rule ")
-        )
+        text = result.stdout + result.stderr
+        counts = dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE))
+        assert counts or "Nothing to be done" in text, text
+        return {rule: int(count) for rule, count in counts.items() if rule != "total"}
 
 
 def kill_group(process: subprocess.Popen) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import time
 
 import pytest
@@ -34,16 +35,15 @@ def test_a_seeded_study_says_in_every_table_and_manifest_that_it_is_not_private(
 
 
 def test_a_second_campaign_has_nothing_to_do(finished):
-    assert finished.jobs("all") == []
-    for rerun_triggers in (["mtime"], ["code", "input", "mtime", "params", "software-env"]):
-        assert finished.jobs("all", "--rerun-triggers", *rerun_triggers) == []
+    assert finished.jobs("all") == {}
+    assert finished.jobs("all", "--rerun-triggers", "code", "input", "mtime", "params", "software-env") == {}
 
 
 def test_one_figure_alone_reruns_nothing_else(finished):
     figure = finished.folder / FIGURE
     kept = figure.read_bytes()
     figure.unlink()
-    assert finished.jobs(FIGURE) == ["figure"]
+    assert finished.jobs(FIGURE) == {"figure": 1}
     assert finished.snakemake(FIGURE).returncode == 0
     assert figure.read_bytes() == kept
 
@@ -75,18 +75,74 @@ def test_no_training_question_stands_in_a_public_file(finished):
         assert not [question for question in questions if question in content], path
 
 
-def test_an_edited_learning_rate_retrains_that_arm_alone(finished, tmp_path):
-    changed = tmp_path / "small.yaml"
-    text = (finished.folder / SMALL).read_text()
-    micro = finished.folder / "config/studies/micro.yaml"
-    changed.write_text(
-        text.replace("../../config/studies/micro.yaml", str(micro)).replace(
-            "gold: {seeds: [1],", "gold: {seeds: [1], learning_rate: 0.5,"
-        )
-    )
-    jobs = finished.jobs("all", study=changed)
-    assert jobs.count("train") == 1 and jobs.count("predict") == 1
-    assert "public_base" not in jobs and "calibrate" not in jobs and "records" not in jobs
+MICRO = "config/studies/micro.yaml"
+EDITS = {
+    "a learning rate": (SMALL, "gold: {seeds: [1],", "gold: {seeds: [1], learning_rate: 0.5,"),
+    "a cap of evaluation": (
+        SMALL,
+        "arithmetic: {problems: 40, cap: 16}",
+        "arithmetic: {problems: 40, cap: 15}",
+    ),
+    "a label": (MICRO, "label: Gold DP-SFT", "label: Gold"),
+    "a setting of the base": (SMALL, "steps: 40", "steps: 41"),
+    "a comment in the study's types": ("src/promptdp/study.py", "import difflib", "import difflib  # why"),
+}
+RERUN = {
+    "a learning rate": {"train": 1, "predict": 1},
+    "a cap of evaluation": {"predict": 7},
+    "a label": {"table": 8, "figure": 1},
+    "a setting of the base": {"public_base": 1, "train": 13, "predict": 16},
+    "a comment in the study's types": {},
+}
+
+
+@pytest.mark.parametrize("case", EDITS)
+def test_an_edit_reruns_what_it_touches_and_nothing_else(case, finished):
+    (file, old, new), expected = EDITS[case], RERUN[case]
+    path = finished.folder / file
+    kept = path.read_text()
+    assert old in kept
+    path.write_text(kept.replace(old, new))
+    try:
+        jobs = finished.jobs("all")
+    finally:
+        path.write_text(kept)
+    watched = ("public_base", "records", "calibrate", "train", "predict", *expected)
+    assert {rule: jobs.get(rule, 0) for rule in watched} == {rule: expected.get(rule, 0) for rule in watched}
+
+
+def test_an_edited_scorer_stops_what_depends_on_it_by_name(finished):
+    path = finished.folder / "src/promptdp/scoring/final_number.py"
+    kept = path.read_text()
+    path.write_text(kept + "# edited\n")
+    try:
+        assert finished.jobs("all")["score"] == 3
+        target = "results/small/scores/stories/gsm8k/base/seed0.parquet"
+        stopped = finished.snakemake(target)
+        assert stopped.returncode != 0
+        log = (finished.folder / "results/small/logs/score/stories/gsm8k/base/seed0.log").read_text()
+        assert "final_number.py" in log and "promptdp freeze gsm8k" in log
+    finally:
+        path.write_text(kept)
+        assert finished.snakemake("all").returncode == 0
+
+
+def test_snakemakes_notes_and_report_keep_no_clock_or_hash_of_private_records(finished):
+    notes = [
+        json.loads(path.read_text())
+        for path in (finished.folder / ".snakemake/metadata").rglob("*")
+        if path.is_file()
+    ]
+    private = [note for note in notes if note["rule"] in ("records", "train")]
+    assert len(private) >= len(RUNS)
+    assert {note["endtime"] for note in private} == {0.0}
+    hashed = [name for note in notes for name in note["input_checksums"] or {}]
+    assert hashed and not [name for name in hashed if name.startswith("private/")]
+    assert (finished.folder / ".snakemake").stat().st_mode & 0o077 == 0
+    assert finished.snakemake("all", "--report", "report.html").returncode == 0
+    report = (finished.folder / "report.html").read_text()
+    assert '"rule": "predict"' in report
+    assert not re.findall(r'"rule": "(?:train|records)", "runtime": (?!0\.0\b)[0-9.]+', report)
 
 
 @pytest.mark.parametrize("attempt", range(2))
@@ -103,6 +159,8 @@ def test_a_killed_campaign_goes_on_without_help_and_loses_no_ledger_line(checkou
     (ledger,) = recovery.glob("*/ledger.jsonl")
     before = ledger.read_bytes()
     whole = before[: before.rfind(b"\n") + 1]
+    begun = whole.count(b'"event":"begin"')
+    committed = whole.count(b'"event":"commit"')
 
     assert checkout.snakemake("--unlock").returncode == 0
     result = checkout.snakemake(target)
@@ -110,7 +168,7 @@ def test_a_killed_campaign_goes_on_without_help_and_loses_no_ledger_line(checkou
     assert ledger.read_bytes().startswith(whole)
     summary = verify_ledger(ledger)
     assert summary.rounds == STUDY.run_settings("arithmetic", "dp_grpo").rounds
-    assert summary.begun_attempts >= summary.rounds
+    assert summary.begun_attempts >= summary.rounds + (begun - committed)
 
 
 def test_two_campaigns_of_one_run_do_not_write_one_ledger_at_once(checkout):

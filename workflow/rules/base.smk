@@ -1,5 +1,7 @@
 # The public base: trained on the worlds' public corpus, or a checkpoint made ready.
 rule public_base:
+    input:
+        base_source(),
     output:
         model=f"{RESULTS}/base/model.safetensors",
         manifest=f"{RESULTS}/base.json",
@@ -11,7 +13,7 @@ rule public_base:
         study=STUDY_FILE,
         folder=folder_of_model,
         settings=STUDY.base.model_dump_json(),
-        code=code_digest("promptdp.policy.publish"),
+        code=code_digest("promptdp.policy.pretrain"),
     message:
         "Making the public base of study {params.study}"
     shell:

@@ -17,7 +17,7 @@ rule calibrate:
 
 rule compose:
     input:
-        benchmark_calibrations,
+        benchmark_runs,
     output:
         f"{RESULTS}/calibration/composed-{{benchmark}}.json",
     log:
@@ -26,8 +26,7 @@ rule compose:
         "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
-        runs=composition_params,
         code=code_digest("promptdp.assurance.composition"),
     shell:
         "promptdp compose --study {params.study} --benchmark {wildcards.benchmark}"
-        " --calibration {input} --out {output} 2> {log}"
+        " --runs {input} --out {output} 2> {log}"

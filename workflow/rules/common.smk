@@ -1,14 +1,19 @@
 # Every function of the workflow. Rules stand in the other files.
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 from promptdp.closure import code_digest
-from promptdp.errors import InputError
+from promptdp.errors import InputError, PromptDPError
+from promptdp.files import read_json
 from promptdp.privacy.zone import private_directory
-from promptdp.protocol import load_protocol
+from promptdp.protocol import frozen_files, load_protocol
+from promptdp.scoring import RULES
+from promptdp.scoring.freeze import digest
 from promptdp.study import find_study, load_study
+from promptdp.training import CODE as TRAINING_CODE
 
 ROOT = Path(str(workflow.current_basedir)).parent.parent
 
@@ -20,26 +25,87 @@ def repo(path):
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
-def leave(message):
-    """One line about a bad configuration, exit status 2, before any job starts."""
-    print(f"promptdp: error: {message}", file=sys.stderr, flush=True)
-    raise SystemExit(2)
+def leave(error):
+    """One line about a bad configuration, before any job starts, and the exit status of its kind."""
+    print(f"promptdp: error: {error}", file=sys.stderr, flush=True)
+    raise SystemExit(error.exit_status)
+
+
+def checked_study():
+    """The study of this invocation and its file, after every check that needs no job.
+
+    Raises:
+        PromptDPError: the configuration, the study or a file that it names is not usable.
+    """
+    for key in ("study", "source", "execution"):
+        if key not in config:
+            raise InputError(f"config/config.yaml: {key} is missing; add it")
+    if config["source"] not in ("trained", "recorded"):
+        raise InputError("config/config.yaml: source is 'trained' or 'recorded'")
+    if type(config["execution"]) is not int or config["execution"] < 1:
+        raise InputError("config/config.yaml: execution is a whole number from 1")
+    if shutil.which("promptdp") is None:
+        raise InputError(
+            "promptdp is not on PATH; activate the environment (. .venv/bin/activate) or use make"
+        )
+    file = str(find_study(str(config["study"]), repo("config/studies")))
+    study = load_study(file)
+    for scorer in study.scorers():
+        if scorer not in RULES:
+            raise InputError(f"{file}: no scorer is named '{scorer}'; there are {', '.join(RULES)}")
+    for source in (*study.benchmarks.values(), *study.evaluation_sets.values()):
+        if source.path is not None and not Path(source.path).is_file():
+            raise InputError(f"{file}: {source.path} is missing; put the records there, or correct the path")
+    return study, file
+
+
+def check_recorded():
+    """The recorded run must be one of this study: with the same runs and the same settings.
+
+    Raises:
+        InputError: a run is missing or was trained with other settings.
+    """
+    for benchmark, arm, seed in RUNS:
+        manifest = Path(f"{MADE}/runs/{benchmark}/{arm}/seed{seed}/run.json")
+        if not manifest.is_file():
+            raise InputError(
+                f"{manifest}: is missing; study {STUDY.name} has no recorded run, use source=trained"
+            )
+        if read_json(manifest)["settings"] != SETTINGS[benchmark, arm].model_dump(mode="json"):
+            raise InputError(
+                f"{manifest}: was recorded with other settings than {STUDY_FILE}; use source=trained"
+            )
+
+
+def forget_private_facts():
+    """Take clock readings and content hashes of private records out of Snakemake's own notes.
+
+    Snakemake keeps both for every job and shows the first in its report. Without them it compares dates.
+    """
+    for path in Path(".snakemake/metadata").rglob("*"):
+        if not path.is_file():
+            continue
+        note = json.loads(path.read_text())
+        if note.get("rule") in ("records", "train"):
+            note["starttime"] = note["endtime"] = 0.0
+            kept = note.get("input_checksums") or {}
+            note["input_checksums"] = {k: v for k, v in kept.items() if k not in PRIVATE_INPUTS}
+            path.write_text(json.dumps(note))
+
+
+def close_private_zone():
+    """Before the first job: only the owner may look into private/ and Snakemake's notes."""
+    private_directory("private")
+    Path(".snakemake").chmod(0o700)
+    forget_private_facts()
 
 
 try:
-    STUDY_FILE = str(find_study(str(config["study"]), repo("config/studies")))
-    STUDY = load_study(STUDY_FILE)
+    STUDY, STUDY_FILE = checked_study()
     PROTOCOL_FILE = repo(STUDY.protocol) if STUDY.protocol else None
     PROTOCOL = load_protocol(PROTOCOL_FILE) if PROTOCOL_FILE else None
-    if config["source"] not in ("trained", "recorded"):
-        leave("config/config.yaml: source is 'trained' or 'recorded'")
-    EXECUTION = int(config["execution"])
-except InputError as error:
+except PromptDPError as error:
     leave(error)
-except KeyError as error:
-    leave(f"config/config.yaml: {error.args[0]} is missing; add it")
-except ValueError:
-    leave("config/config.yaml: execution is a whole number, from 1")
 
 RECORDED = config["source"] == "recorded"
 RESULTS = f"results/{STUDY.name}"
@@ -51,6 +117,17 @@ RUNS = STUDY.runs()
 SETTINGS = {(benchmark, arm): STUDY.run_settings(benchmark, arm) for benchmark, arm, _ in RUNS}
 SHARED_SETTINGS = {"records", "randomness", "isolation", "engine", "dtype", "lora", "rollouts", "optimizer"}
 MECHANISMS = {settings.mechanism_name: settings for settings in SETTINGS.values() if settings.private}
+
+EXECUTION = config["execution"]
+PRIVATE_INPUTS = {f"{PRIVATE}/records/{name}/train.jsonl" for name in STUDY.benchmarks} | {
+    benchmark.path for benchmark in STUDY.benchmarks.values()
+}
+
+if RECORDED:
+    try:
+        check_recorded()
+    except PromptDPError as error:
+        leave(error)
 
 
 wildcard_constraints:
@@ -75,8 +152,8 @@ def stamps(rule, scorer=None):
 
 
 def decision_files(wildcards):
-    """The files a decision freezes."""
-    return [repo(file) for file in PROTOCOL.decisions[wildcards.decision].freezes]
+    """The files a decision freezes, those of its locks included."""
+    return [repo(file) for file in frozen_files(PROTOCOL.decisions[wildcards.decision])]
 
 
 def decision_params(wildcards):
@@ -90,6 +167,15 @@ def train_gates(wildcards):
 
 def score_gates(wildcards):
     return stamps("score", wildcards.scorer)
+
+
+def scorer_digest(wildcards):
+    """The hash of everything a scorer's verdict depends on."""
+    return digest(wildcards.scorer)
+
+
+def reward_digest(wildcards):
+    return digest(SETTINGS[wildcards.benchmark, wildcards.arm].reward)
 
 
 # --- records, base, calibration ---
@@ -135,23 +221,23 @@ def mechanism_verb(wildcards):
     )
 
 
-def benchmark_calibrations(wildcards):
-    """The calibrations of all private runs on a benchmark's slots."""
-    names = {
-        s.mechanism_name
-        for (benchmark, _), s in SETTINGS.items()
-        if benchmark == wildcards.benchmark and s.private
-    }
-    return [f"{MADE}/calibration/{name}.json" for name in sorted(names)]
+def private_runs(benchmark):
+    """The private runs on a benchmark's slots, as arm and seed."""
+    return [(arm, seed) for name, arm, seed in RUNS if name == benchmark and STUDY.arms[arm].private]
 
 
-def composition_params(wildcards):
-    """The private runs on a benchmark's slots."""
+def benchmark_runs(wildcards):
+    """The manifests of all private runs on a benchmark's slots."""
     return [
-        f"{arm}/seed{seed}"
-        for benchmark, arm, seed in RUNS
-        if benchmark == wildcards.benchmark and STUDY.arms[arm].private
+        f"{MADE}/runs/{wildcards.benchmark}/{arm}/seed{seed}/run.json"
+        for arm, seed in private_runs(wildcards.benchmark)
     ]
+
+
+def base_source():
+    """The files of a checkpoint; none for a base that is trained here."""
+    folder = STUDY.base.checkpoint
+    return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file()) if folder else []
 
 
 # --- training and evaluation ---
@@ -282,7 +368,7 @@ def all_calibrations():
 
 
 def all_compositions():
-    return [f"{MADE}/calibration/composed-{benchmark}.json" for benchmark in STUDY.benchmarks]
+    return [f"{MADE}/calibration/composed-{name}.json" for name in STUDY.benchmarks if private_runs(name)]
 
 
 EXECUTIONS = [repo(f"resources/recorded/{STUDY.name}/executions"), f"{RESULTS}/executions"]

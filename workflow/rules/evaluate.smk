@@ -42,6 +42,7 @@ rule score:
         "../../envs/train.yaml"
     params:
         code=code_digest("promptdp.evaluation.rescore"),
+        scorer=scorer_digest,
     shell:
         "promptdp score-run {wildcards.scorer} --predictions {input.predictions}"
         " --records {input.records} --lock {input.lock} --out {output} 2> {log}"

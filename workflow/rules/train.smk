@@ -29,7 +29,8 @@ rule train:
         settings=run_params,
         execution=EXECUTION,
         position=run_position,
-        code=code_digest("promptdp.training.run"),
+        code=code_digest(*TRAINING_CODE),
+        scorer=reward_digest,
     message:
         "Training {wildcards.benchmark}, {wildcards.arm}, seed {wildcards.seed} (run {params.position})"
     shell:

@@ -10,40 +10,52 @@ from promptdp.privacy.accounting import composed_epsilon
 from promptdp.study import Study
 
 
-def compose_benchmark(study: Study, benchmark: str, calibrations: Sequence[Path]) -> dict[str, Any]:
-    """Compose the mechanisms of every private run of a benchmark by their privacy-loss distributions.
+def compose_benchmark(study: Study, benchmark: str, manifests: Sequence[Path]) -> dict[str, Any]:
+    """Compose every private run of a benchmark by its privacy-loss distribution, every begun attempt charged.
 
     Non-private runs have no finite budget; they are counted, and whoever releases them too has none either.
 
     Args:
         study: the study.
         benchmark: its benchmark.
-        calibrations: the calibration files of the benchmark's mechanisms, each named after its mechanism.
+        manifests: the `run.json` of every private run on the benchmark's slots.
 
     Raises:
-        InputError: the calibration of a mechanism is not among the files.
+        InputError: there is no such benchmark, or the manifest of a private run is not among the files.
     """
-    found = {path.stem: read_json(path) for path in calibrations}
-    events, runs, without_noise = [], [], 0
-    for name, arm, seed in study.runs():
-        if name != benchmark:
-            continue
-        settings = study.run_settings(benchmark, arm)
-        if not settings.private:
-            without_noise += 1
-            continue
-        if settings.mechanism_name not in found:
-            raise InputError(f"{settings.mechanism_name}.json: is missing; make it with promptdp calibrate")
-        sigma = found[settings.mechanism_name]["sigma"]
-        events.append((settings.slots, settings.expected, settings.rounds, sigma))
-        runs.append(f"{arm}/seed{seed}")
-    delta = study.run_settings(benchmark, runs[0].partition("/")[0]).delta if runs else None
+    if benchmark not in study.benchmarks:
+        raise InputError(
+            f"--benchmark: no benchmark is named '{benchmark}'; see {', '.join(study.benchmarks)}"
+        )
+    found = {}
+    for path in manifests:
+        manifest = read_json(path)
+        found[manifest["settings"]["benchmark"], manifest["settings"]["arm"], manifest["seed"]] = manifest
+    runs = [run for run in study.runs() if run[0] == benchmark]
+    private = [run for run in runs if study.arms[run[1]].private]
+    missing = [run for run in private if run not in found]
+    if missing or not private:
+        raise InputError(
+            f"--runs: the manifest of {'/'.join(map(str, (missing or [benchmark])[0]))} is missing"
+        )
+    delta = study.run_settings(benchmark, private[0][1]).delta
     return {
         "schema": "promptdp/composition/1",
         "study": study.name,
         "benchmark": benchmark,
-        "runs": runs,
-        "nonprivate_runs": without_noise,
+        "runs": {f"{arm}/seed{seed}": found[name, arm, seed]["attempts"] for name, arm, seed in private},
+        "nonprivate_runs": len(runs) - len(private),
         "delta": delta,
-        "epsilon": composed_epsilon(events, delta) if delta is not None else None,
+        "epsilon": composed_epsilon([_event(found[run]) for run in private], delta),
     }
+
+
+def _event(manifest: dict[str, Any]) -> tuple[int, int, int, float]:
+    """(slots, expected, attempts begun, noise multiplier) of a run."""
+    mechanism = manifest["mechanism"]
+    return (
+        mechanism["slots"],
+        mechanism["expected"],
+        manifest["attempts"],
+        mechanism["noise_multiplier"],
+    )

@@ -35,8 +35,8 @@ def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path]
     files = [read_json(path) for path in inputs]
     adapters = sorted(file["adapter_sha256"] for file in files if file["schema"] == "promptdp/run/1")
     identity = sha256_bytes(canonical_json([study.name, adapters]).encode())[:12]
-    kept = [entry for store in stores for entry in _entries(store)]
-    if identity not in [entry["id"] for entry in kept]:
+    kept = _entries(stores)
+    if identity not in kept:
         contrasts = [_summary(file) for file in files if file["schema"] == "promptdp/contrast/1"]
         entry = {
             "schema": "promptdp/execution/1",
@@ -46,13 +46,19 @@ def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path]
             "contrasts": contrasts,
         }
         write_json(stores[-1] / f"{entry['number']:03d}-{identity}.json", entry)
-        kept.append(entry)
-    rows = [_row(entry, contrast) for entry in kept for contrast in entry["contrasts"]]
+        kept[identity] = entry
+    rows = [_row(entry, contrast) for entry in kept.values() for contrast in entry["contrasts"]]
     _write(rows, stem)
 
 
-def _entries(store: Path) -> list[dict[str, Any]]:
-    return [read_json(path) for path in sorted(store.glob("*.json"))]
+def _entries(stores: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """The kept executions by id; one that stands in two stores is taken from the first."""
+    found: dict[str, dict[str, Any]] = {}
+    for store in stores:
+        for path in sorted(store.glob("*.json")):
+            entry = read_json(path)
+            found.setdefault(entry["id"], entry)
+    return found
 
 
 def _summary(contrast: dict[str, Any]) -> dict[str, Any]:

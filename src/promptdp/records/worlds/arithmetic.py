@@ -16,7 +16,9 @@ STYLES = {
     "Evaluate": {"worked, boxed": 0.50, "worked, plain": 0.20, "direct, boxed": 0.20, "direct, plain": 0.10},
     "Find": {"worked, boxed": 0.30, "worked, plain": 0.15, "direct, boxed": 0.30, "direct, plain": 0.25},
     "What is": {"worked, boxed": 0.25, "worked, plain": 0.15, "direct, boxed": 0.35, "direct, plain": 0.25},
-    "Simplify": {"worked, boxed": 0.25, "worked, plain": 0.45, "direct, boxed": 0.10, "direct, plain": 0.20},
+    "Calculate": {"worked, boxed": 0.38, "worked, plain": 0.34, "direct, boxed": 0.14, "direct, plain": 0.14},
+    "Work out": {"worked, boxed": 0.34, "worked, plain": 0.38, "direct, boxed": 0.12, "direct, plain": 0.16},
+    "Simplify": {"worked, boxed": 0.28, "worked, plain": 0.44, "direct, boxed": 0.10, "direct, plain": 0.18},
 }
 
 

@@ -1,7 +1,7 @@
 """Small word problems, in the manner of GSM8K: the last number of the completion is scored.
 
 The base sometimes ends on a remark with another number, or answers without working; how often depends on the
-scenario.
+scenario and, in two of them, on the things counted.
 """
 
 import random
@@ -15,12 +15,21 @@ LARGEST = 99
 NAMES = ("Ana", "Bo", "Carla", "Dan", "Emma", "Finn", "Gita", "Hugo")
 THINGS = ("beads", "books", "cards", "coins", "nuts", "pens", "shells", "stamps")
 
-STYLES = {
-    "market": {"worked": 0.60, "remark": 0.15, "direct": 0.25},
-    "orchard": {"worked": 0.20, "remark": 0.60, "direct": 0.20},
-    "shelf": {"worked": 0.50, "remark": 0.15, "direct": 0.35},
-    "savings": {"worked": 0.30, "remark": 0.15, "direct": 0.55},
-}
+
+def _styles(scenario: str, rank: int) -> dict[str, float]:
+    """The shares of the styles in a scenario on the thing of this rank.
+
+    In two scenarios they are graded by the thing, through the tie with the worked style, so that a small
+    change of preference moves some greedy answers and a larger one moves more.
+    """
+    if scenario == "orchard":
+        remark = 0.32 + 0.04 * rank
+        return {"worked": 0.80 - remark, "remark": remark, "direct": 0.20}
+    if scenario == "savings":
+        direct = 0.36 + 0.04 * rank
+        return {"worked": 0.85 - direct, "remark": 0.15, "direct": direct}
+    return {"worked": 0.50, "remark": 0.15, "direct": 0.35}
+
 
 Steps = list[tuple[str, int]]
 Scenario = Callable[[str, str, str, int, int, int], tuple[str, Steps]]
@@ -61,21 +70,28 @@ SCENARIOS: dict[str, Scenario] = {
 }
 
 
+STYLES = {
+    f"{scenario} {things}": _styles(scenario, rank)
+    for scenario in SCENARIOS
+    for rank, things in enumerate(THINGS)
+}
+
+
 def sample(rng: random.Random) -> Problem:
     """Draw a scenario and three numbers whose intermediate values are all in 0..99."""
-    kind = rng.choice(list(SCENARIOS))
+    scenario = rng.choice(list(SCENARIOS))
     name, other = rng.sample(NAMES, 2)
     things = rng.choice(THINGS)
     while True:
         numbers = rng.randint(10, 60), rng.randint(2, 9), rng.randint(2, 9)
-        question, steps = SCENARIOS[kind](name, other, things, *numbers)
+        question, steps = SCENARIOS[scenario](name, other, things, *numbers)
         if all(0 <= value <= LARGEST for _, value in steps):
             break
     answer = str(steps[-1][1])
     working = ", ".join(f"{step}={value}" for step, value in steps)
     return Problem(
-        unit=f"stories {kind} {numbers[0]} {numbers[1]} {numbers[2]}",
-        kind=kind,
+        unit=f"stories {scenario} {numbers[0]} {numbers[1]} {numbers[2]}",
+        kind=f"{scenario} {things}",
         question=question,
         answer=answer,
         completions={
