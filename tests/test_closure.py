@@ -6,7 +6,6 @@ import promptdp.closure as closure
 from promptdp.closure import code_digest, import_closure
 from promptdp.training import CODE
 
-
 TYPES_ALONE = "if TYPE_CHECKING:\n    import promptdp.d\n"
 
 

@@ -104,6 +104,22 @@ def test_a_malformed_protocol_is_one_line(bad, tmp_path):
     assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
+def test_an_amendment_touches_its_own_decision_alone(folder):
+    (folder / "choice.yaml").write_text("rate: 2\n")
+    before = (folder / "p.yaml").read_text()
+    amend("second", "p.yaml", "again")
+    after = (folder / "p.yaml").read_text()
+    assert before.partition("  second:")[0] == after.partition("  second:")[0] and before != after
+
+
+def test_hashes_that_can_not_be_rewritten_are_refused_and_nothing_changes(folder):
+    text = "decisions:\n  first:\n    statement: s\n    freezes: {choice.yaml: null}\n    before: [train]\n"
+    (folder / "p.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"write 'choice.yaml: HASH' once, on a line of its own"):
+        amend("first", "p.yaml", "why")
+    assert (folder / "p.yaml").read_text() == text
+
+
 def test_every_frozen_file_of_the_micro_study_is_as_it_was_frozen(tmp_path):
     for name in load_protocol("config/protocol/micro.yaml").decisions:
         decide(name, "config/protocol/micro.yaml", tmp_path / f"{name}.json")

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from promptdp.errors import InputError
+from promptdp.errors import InputError, PrivacyRefusal
 from promptdp.study import find_study, json_schema, load_study, resolve
 
 MICRO = "config/studies/micro.yaml"
@@ -79,6 +79,11 @@ BAD = {
         "path goes with",
     ),
     "a name that is no path": (set_key("name", value="../micro"), "name"),
+    "a seed too large": (set_key("arms", "gold", "seeds", value=[10**30]), "arms.gold.seeds"),
+    "no matrices to adapt": (set_key("lora", "targets", value=[]), "lora.targets"),
+    "a name with a newline": (set_key("name", value="micro\n"), "name"),
+    "an arm's name with a newline": (set_key("arms", "gold\n", value={}), "arms.gold"),
+    "a width that heads don't divide": (set_key("base", "train", "heads", value=5), "base.train"),
     "an unknown table": (set_key("tables", value=[99]), "tables.0"),
 }
 
@@ -100,7 +105,10 @@ def test_two_arms_of_one_name_are_an_error_with_its_line(tmp_path):
         load_study(path)
 
 
-@pytest.mark.parametrize("text", ["", "- a\n", "name: [\n", "name: \t{"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "- a\n", "name: [\n", "name: \t{", "? [a]\n: b\n", "name: 2020-13-45\n", "name: \x01\n", "[" * 5000],
+)
 def test_a_file_that_is_no_mapping_is_refused(text, tmp_path):
     path = tmp_path / "odd.yaml"
     path.write_text(text)
@@ -157,6 +165,30 @@ def test_overrides_of_an_arm_reach_its_runs_and_name_its_mechanism(tmp_path):
 def test_delta_is_a_tenth_of_one_over_n_unless_given():
     settings = load_study("micro").run_settings("stories", "gold")
     assert settings.delta == 1 / (10 * settings.slots)
+
+
+def test_mechanisms_that_differ_in_delta_alone_have_files_of_their_own(tmp_path):
+    path = write(tmp_path, set_key("benchmarks", "stories", "delta", value=1e-6))
+    study = load_study(path)
+    names = {study.run_settings(benchmark, "gold").mechanism_name for benchmark in ("stories", "choices")}
+    assert names == {"n874-m16-T50-eps8", "n874-m16-T50-eps8-delta1e-06"}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda raw: None, "arms.nonprivate: adds no noise"),
+        (lambda raw: (raw["arms"].pop("nonprivate"), raw.update(randomness="seeded")), "randomness: seeded"),
+    ],
+)
+def test_confidential_records_refuse_arms_without_noise_and_seeded_randomness(change, why, tmp_path):
+    def confidential(raw):
+        change(raw)
+        raw["records"] = "confidential"
+        raw["contrasts"] = []
+
+    with pytest.raises(PrivacyRefusal, match=why):
+        load_study(write(tmp_path, confidential))
 
 
 def test_the_untrained_base_has_no_run():
