@@ -1,5 +1,7 @@
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,16 @@ def test_entries_come_back_in_the_order_they_were_made(tmp_path):
     for entry in entries:
         register.append(entry)
     assert Register(tmp_path / "new" / "register.jsonl").entries() == entries
+
+
+def test_the_register_stays_out_of_folders_that_others_read():
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        with pytest.raises(InputError, match="others can read this folder"):
+            Register(Path(name) / "x.jsonl").append({"seed": 1})
+        assert Path(name).stat().st_mode & 0o777 == 0o755 and not list(Path(name).iterdir())
+        Register(Path(name) / "private" / "x.jsonl").append({"seed": 1})
+        assert (Path(name) / "private").stat().st_mode & 0o777 == 0o700
 
 
 def test_an_entry_is_never_rewritten(tmp_path):

@@ -1,40 +1,7 @@
-import os
-import stat
 import subprocess
 import sys
 
-import pytest
-
-from promptdp.errors import InputError
-from promptdp.privacy.zone import private_directory, run_lock
-
-
-def mode(path):
-    return stat.S_IMODE(path.stat().st_mode)
-
-
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_every_folder_made_is_its_owners_alone(tmp_path, umask):
-    before = os.umask(umask)
-    try:
-        made = private_directory(tmp_path / "private" / "micro" / "recovery")
-    finally:
-        os.umask(before)
-    assert [mode(folder) for folder in (made, *made.parents[:2])] == [0o700] * 3
-
-
-def test_a_folder_that_others_could_read_is_closed_to_them(tmp_path):
-    folder = tmp_path / "open"
-    folder.mkdir(mode=0o755)
-    private_directory(folder)
-    assert mode(folder) == 0o700
-
-
-def test_a_file_in_the_way_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="can't be a private folder"):
-        private_directory(tmp_path / "file" / "folder")
-
+from promptdp.privacy.zone import run_lock
 
 HOLDER = """
 import sys

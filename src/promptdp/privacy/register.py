@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.files import canonical_json
+from promptdp.files import canonical_json, private_directory
 from promptdp.privacy.journal import append_line, read_lines
 
 
@@ -20,8 +20,12 @@ class Register:
         self._path = Path(path)
 
     def append(self, entry: dict[str, Any]) -> None:
-        """Add an entry of data-independent facts; on return it is on the disk."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        """Add an entry of data-independent facts; on return it is on the disk.
+
+        Raises:
+            InputError: others can reach the register's folder.
+        """
+        private_directory(self._path.parent)
         append_line(self._path, canonical_json(entry).encode())
 
     def entries(self) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The private zone: folders only their owner can read, used by one run at a time."""
+"""The private zone: folders only their owner can read (`files.private_directory`), one run at a time."""
 
 import fcntl
 import os
@@ -7,28 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from promptdp.errors import InputError
+from promptdp.files import private_directory
 
-_OWNER_ONLY = 0o700
-
-
-def private_directory(path: str | Path) -> Path:
-    """Make a folder, and those above it that are missing, with mode 0700; tighten it if it exists.
-
-    Raises:
-        InputError: the folder can't be made, or can't be closed to others.
-    """
-    path = Path(path)
-    try:
-        missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-        for folder in reversed(missing):
-            folder.mkdir(mode=_OWNER_ONLY, exist_ok=True)
-        path.chmod(_OWNER_ONLY)
-    except OSError as error:
-        raise InputError(
-            f"{path}: can't be a private folder ({error.strerror}); choose another place"
-        ) from None
-    return path
+__all__ = ["private_directory", "run_lock"]
 
 
 @contextmanager

@@ -1,33 +1,39 @@
 """From a study's sources to its record files: private training records, public evaluation problems."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from promptdp.errors import InputError
-from promptdp.files import sha256_file, write_json
+from promptdp.files import private_directory, sha256_file, write_json
 from promptdp.records.record import Record, read_records, write_records
 from promptdp.records.slots import Slots
 from promptdp.records.worlds import draw
-from promptdp.study import Study
+
+if TYPE_CHECKING:
+    from promptdp.study import Study
 
 
-def write_training_records(study: Study, benchmark: str, out: str | Path) -> None:
+def write_training_records(study: "Study", benchmark: str, out: str | Path) -> None:
     """Write the records of a benchmark's slots to a file of the private zone.
 
-    A synthetic world fills every slot. A JSON-lines source may hold fewer records than there are slots.
+    A synthetic world fills every slot. A JSON-lines source may hold fewer records than there are slots. A
+    missing folder is made with mode 0700; the file has mode 0600.
 
     Raises:
-        InputError: the source can't be read, a line is no record, or there are more records than slots.
+        InputError: the source can't be read, a line is no record, there are more records than slots, or
+            others can reach the file's folder.
     """
     settings = study.benchmarks[benchmark]
+    private_directory(Path(out).parent)
     if settings.path is not None:
         records = read_records(settings.path)
     else:
         records = draw(settings.source, "train", settings.slots, settings.seed)
     Slots.fill(settings.slots, records)
-    write_records(out, records)
+    write_records(out, records, private=True)
 
 
-def write_evaluation_records(study: Study, name: str, out: str | Path, split: str | Path) -> None:
+def write_evaluation_records(study: "Study", name: str, out: str | Path, split: str | Path) -> None:
     """Write the public problems of an evaluation set, and a split file with their ids and hash.
 
     Raises:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.files import write_text
+from promptdp.files import read_bytes, write_text
 
 REQUIRED = ("id", "question", "answer")
 OPTIONAL = ("solution", "choices", "contributor")
@@ -44,10 +44,16 @@ def read_records(path: str | Path) -> list[Record]:
     Raises:
         InputError: the file cannot be read, or a line is not a record or repeats an id.
     """
-    try:
-        lines = Path(path).read_bytes().splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    return parse_records(read_bytes(path), path)
+
+
+def parse_records(data: bytes, path: str | Path) -> list[Record]:
+    """The records in the content of a JSON-lines file; `path` is its name in errors.
+
+    Raises:
+        InputError: a line is not a record or repeats an id.
+    """
+    lines = data.splitlines()
     records = [_record(line, f"{path}:{number}") for number, line in enumerate(lines, start=1)]
     first: dict[str, int] = {}
     for number, record in enumerate(records, start=1):
@@ -58,9 +64,9 @@ def read_records(path: str | Path) -> list[Record]:
     return records
 
 
-def write_records(path: str | Path, records: Iterable[Record]) -> None:
-    """Write records as JSON lines, atomically; keys that are None are left out."""
-    write_text(path, "".join(f"{_line(record)}\n" for record in records))
+def write_records(path: str | Path, records: Iterable[Record], private: bool = False) -> None:
+    """Write records as JSON lines, atomically; keys that are None are left out; private: mode 0600."""
+    write_text(path, "".join(f"{_line(record)}\n" for record in records), private)
 
 
 def _line(record: Record) -> str:
