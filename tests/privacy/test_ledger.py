@@ -127,6 +127,34 @@ def test_a_new_branch_starts_over_and_keeps_every_attempt_in_the_books(path):
     assert (summary.branch, summary.rounds, summary.begun_attempts) == (2, 1, 3)
 
 
+def test_a_complete_run_can_start_over_and_its_rounds_stay_in_the_books(closed):
+    ledger = Ledger.open(closed, HEADER)
+    assert ledger.start_branch() == 2 and not ledger.closed
+    run_rounds(ledger, 1, 2)
+    ledger.close()
+    summary = verify_ledger(closed)
+    assert (summary.rounds, summary.begun_attempts, summary.closed) == (2, 6, True)
+
+
+def test_a_failed_attempt_is_begun_anew_and_never_forgotten(path):
+    ledger = Ledger.open(path, HEADER)
+    run_rounds(ledger, 1)
+    ledger.fail(2, ledger.begin(2))
+    ledger = Ledger.open(path, HEADER)
+    assert ledger.pending is None and ledger.next_round() == 2
+    assert ledger.begin(2) == 2
+    ledger.commit(2, 2, theta(2))
+    ledger.start_branch()
+    run_rounds(ledger, 1)
+    ledger.close()
+    summary = verify_ledger(path)
+    assert (summary.failed_attempts, summary.begun_attempts, summary.closed) == (1, 4, True)
+    fields = {key for line in path.read_text().splitlines() for key in json.loads(line)}
+    assert fields == {
+        *("attempt", "branch", "event", "header", "previous", "round", "rounds", "schema", "theta_sha256")
+    }
+
+
 @pytest.mark.parametrize(
     "misuse",
     [
@@ -139,7 +167,11 @@ def test_a_new_branch_starts_over_and_keeps_every_attempt_in_the_books(path):
         lambda ledger: (ledger.begin(2), ledger.close()),
         lambda ledger: (ledger.close(), ledger.begin(2)),
         lambda ledger: (ledger.close(), ledger.close()),
-        lambda ledger: (ledger.close(), ledger.start_branch()),
+        lambda ledger: ledger.fail(2, 1),
+        lambda ledger: (ledger.begin(2), ledger.fail(2, 2)),
+        lambda ledger: (ledger.begin(2), ledger.fail(2, 1), ledger.fail(2, 1)),
+        lambda ledger: (ledger.begin(2), ledger.fail(2, 1), ledger.commit(2, 1, theta(2))),
+        lambda ledger: (ledger.begin(2), ledger.fail(2, 1), ledger.close()),
     ],
 )
 def test_an_event_out_of_order_is_refused_and_not_written(path, misuse):

@@ -29,8 +29,10 @@ class LedgerSummary:
         rounds: the rounds committed on the current branch, those the released weights retain.
         attempts: the attempts begun at the round in progress, `rounds + 1`, on the current branch.
         begun_attempts: every attempt ever begun, on every branch: what `epsilon_all` charges.
+        failed: the attempt begun last failed inside the mechanism, and can't be committed.
+        failed_attempts: every attempt that failed so, on every branch; with one, nothing may be released.
         theta_sha256: the hash of the weights last committed on the current branch.
-        closed: the run is complete and no line may follow.
+        closed: the run is complete; only a new branch may follow.
         length: the number of lines.
         head: the hash of the last line, which stands for all of them.
     """
@@ -40,6 +42,8 @@ class LedgerSummary:
     rounds: int = 0
     attempts: int = 0
     begun_attempts: int = 0
+    failed: bool = False
+    failed_attempts: int = 0
     theta_sha256: str | None = None
     closed: bool = False
     length: int = 0
@@ -59,7 +63,7 @@ class LedgerSummary:
 
     def entry_line(self, event: str, header: Any = None, theta_sha256: Any = None) -> bytes:
         """The one line that can record `event` next; ValueError says why there is none."""
-        if self.closed:
+        if self.closed and event != "branch":
             raise ValueError("comes after the ledger was closed")
         entry = {"event": event, "previous": self.head, "branch": self.branch}
         match event:
@@ -67,7 +71,9 @@ class LedgerSummary:
                 entry |= {"branch": 1, "schema": SCHEMA, "header": header}
             case "begin" if self.length:
                 entry |= {"round": self.rounds + 1, "attempt": self.attempts + 1}
-            case "commit" if self.attempts and _is_sha256(theta_sha256):
+            case "failed" if self.attempts and not self.failed:
+                entry |= {"round": self.rounds + 1, "attempt": self.attempts}
+            case "commit" if self.attempts and not self.failed and _is_sha256(theta_sha256):
                 entry |= {"round": self.rounds + 1, "attempt": self.attempts, "theta_sha256": theta_sha256}
             case "branch" if self.rounds or self.attempts:
                 entry |= {"branch": self.branch + 1}
@@ -82,11 +88,24 @@ class LedgerSummary:
             case "open":
                 return {"branch": 1, "header": entry["header"]}
             case "begin":
-                return {"attempts": self.attempts + 1, "begun_attempts": self.begun_attempts + 1}
+                return {
+                    "attempts": self.attempts + 1,
+                    "begun_attempts": self.begun_attempts + 1,
+                    "failed": False,
+                }
+            case "failed":
+                return {"failed": True, "failed_attempts": self.failed_attempts + 1}
             case "commit":
                 return {"rounds": self.rounds + 1, "attempts": 0, "theta_sha256": entry["theta_sha256"]}
             case "branch":
-                return {"branch": self.branch + 1, "rounds": 0, "attempts": 0, "theta_sha256": None}
+                return {
+                    "branch": self.branch + 1,
+                    "rounds": 0,
+                    "attempts": 0,
+                    "failed": False,
+                    "theta_sha256": None,
+                    "closed": False,
+                }
         return {"closed": True}
 
 
@@ -137,20 +156,31 @@ class Ledger:
         Raises:
             PromptDPError: (round, attempt) is not the attempt in progress.
         """
-        if (round, attempt) != self.pending:
-            raise PromptDPError(f"{self._path}: attempt {attempt} at round {round} is not in progress")
+        self._check_pending(round, attempt)
         self._append("commit", theta_sha256=theta_sha256)
+
+    def fail(self, round: int, attempt: int) -> None:
+        """Record that the attempt in progress failed inside the mechanism, for a reason that may be private.
+
+        The round can be begun again, but whether it failed may depend on a record: nothing may be released.
+
+        Raises:
+            PromptDPError: (round, attempt) is not the attempt in progress.
+        """
+        self._check_pending(round, attempt)
+        self._append("failed")
 
     def start_branch(self) -> int:
         """Abandon the trajectory so far and go back to round 1; returns the new branch's number.
 
-        What was begun stays in the books: `epsilon_all` charges the attempts of every branch.
+        This reopens a closed ledger, for a complete run whose weights are lost. What was begun stays in the
+        books: `epsilon_all` charges the attempts of every branch.
         """
         self._append("branch")
         return self._summary.branch
 
     def close(self) -> None:
-        """Record that the run is complete; nothing may follow.
+        """Record that the run is complete; nothing but a new branch may follow.
 
         Raises:
             PromptDPError: an attempt is in progress, no round was committed, or the ledger is closed.
@@ -166,7 +196,7 @@ class Ledger:
         if not 1 <= length <= self.length or self._heads[length - 1] != head:
             raise PrivacyRefusal(
                 f"{self._path}: does not contain what its newest checkpoint was saved after; "
-                "put back the ledger that belongs to it, or start a new run"
+                "put back the ledger that belongs to it, or train another execution, charged beside this one"
             )
 
     @property
@@ -196,12 +226,17 @@ class Ledger:
 
     @property
     def pending(self) -> tuple[int, int] | None:
-        """The (round, attempt) begun last and not committed, or None."""
-        return (self.next_round(), self._summary.attempts) if self._summary.attempts else None
+        """The (round, attempt) begun last, neither committed nor failed, or None."""
+        in_progress = self._summary.attempts and not self._summary.failed
+        return (self.next_round(), self._summary.attempts) if in_progress else None
 
     def next_round(self) -> int:
         """The first round that is not committed, from 1."""
         return self._summary.rounds + 1
+
+    def _check_pending(self, round: int, attempt: int) -> None:
+        if (round, attempt) != self.pending:
+            raise PromptDPError(f"{self._path}: attempt {attempt} at round {round} is not in progress")
 
     def _append(self, event: str, **free: Any) -> None:
         try:
@@ -238,7 +273,8 @@ def _replay(path: Path, lines: list[bytes]) -> LedgerSummary:
             return summary.after(line)
         except ValueError as error:
             raise InputError(
-                f"{path}:{summary.length + 1}: the line {error}; put back the ledger as it was, or start anew"
+                f"{path}:{summary.length + 1}: the line {error}; put back the ledger as it was, "
+                "or train another execution, charged beside this one"
             ) from None
 
     return reduce(step, lines, LedgerSummary())
