@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -19,14 +19,16 @@ from promptdp.policy.local import LocalEngine
 from promptdp.policy.lora import WEIGHTS, load_adapter
 from promptdp.policy.performance import ANY_MACHINE, Performance
 from promptdp.records.record import Record, read_records
-from promptdp.study import Study
+
+if TYPE_CHECKING:
+    from promptdp.study import Study
 
 SCHEMA = "promptdp/predictions/1"
 VERSIONS = ("torch", "transformers", "peft")
 
 
 def predict(
-    study: Study,
+    study: "Study",
     evaluation_set: str,
     arm: str,
     seed: int,

@@ -17,9 +17,12 @@ from safetensors.torch import save_file
 from promptdp.errors import InputError
 from promptdp.files import sha256_bytes, write_json
 from promptdp.policy.base import Base
+from promptdp.policy.folders import check_replaceable, replace_folder
 
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
+FILES = (WEIGHTS, CONFIG, "README.md")
+"""What an adapter's folder holds; PEFT adds the README."""
 LOSS_SCALE = 1024.0
 """Keeps float16 activations' gradients from vanishing; a public constant, so no record can move it."""
 
@@ -79,7 +82,12 @@ class Adapter:
         return theta_sha256(self.theta)
 
     def save(self, folder: Path) -> None:
-        """Write the adapter in PEFT's layout, the whole folder or nothing."""
+        """Write the adapter in PEFT's layout, the whole folder or nothing.
+
+        Raises:
+            InputError: the folder holds something else than an adapter.
+        """
+        check_replaceable(folder, FILES)
         temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
@@ -89,8 +97,7 @@ class Adapter:
         }
         save_file(tensors, temporary / WEIGHTS, metadata={"format": "pt"})
         write_json(temporary / CONFIG, _settings(self.model.peft_config["default"]))
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(temporary, folder)
+        replace_folder(folder, temporary, FILES)
 
 
 def attach(base: Base, seed: int, rank: int, alpha: float, dropout: float, targets: Sequence[str]) -> Adapter:

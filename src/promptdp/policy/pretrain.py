@@ -8,13 +8,16 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn.functional import cross_entropy
 from transformers import AddedToken, Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
 
 from promptdp.records.worlds import TOPICS
-from promptdp.study import WorldsBase
+
+if TYPE_CHECKING:
+    from promptdp.study import WorldsBase
 
 PAD, END, USER, ASSISTANT = "<|pad|>", "<|end|>", "<|user|>", "<|assistant|>"
 CHAT_TEMPLATE = (
@@ -34,7 +37,7 @@ IGNORED = -100
 """The label of a position without loss, PyTorch's convention."""
 
 
-def train_public_base(settings: WorldsBase, out: Path, progress: Callable[[str], None]) -> None:
+def train_public_base(settings: "WorldsBase", out: Path, progress: Callable[[str], None]) -> None:
     """Train the base and its tokenizer, and write them to the folder `out` in the Hugging Face layout.
 
     `progress` is given a line ten times a run. One thread is used, so that sums keep their order.
@@ -79,7 +82,7 @@ def _public_texts(rng: random.Random) -> Iterator[str]:
             yield from example(rng)
 
 
-def build_model(settings: WorldsBase, tokenizer: Qwen2Tokenizer) -> Qwen2ForCausalLM:
+def build_model(settings: "WorldsBase", tokenizer: Qwen2Tokenizer) -> Qwen2ForCausalLM:
     """A Qwen2 model with random weights from PyTorch's global generator, embeddings tied."""
     return Qwen2ForCausalLM(
         Qwen2Config(
@@ -102,7 +105,7 @@ def build_model(settings: WorldsBase, tokenizer: Qwen2Tokenizer) -> Qwen2ForCaus
 def fit(
     model: Qwen2ForCausalLM,
     tokenizer: Qwen2Tokenizer,
-    settings: WorldsBase,
+    settings: "WorldsBase",
     progress: Callable[[str], None],
 ) -> None:
     """Minimise the negative log-likelihood of the completions: Muon on the matrices, AdamW on the rest.
@@ -140,7 +143,7 @@ def fit(
             progress(f"step {step + 1} of {settings.steps}: loss {loss.item():.3f} on {topic}")
 
 
-def _share(step: int, settings: WorldsBase) -> float:
+def _share(step: int, settings: "WorldsBase") -> float:
     """The learning rate at a step as a share of the highest: a linear warm-up times half a cosine."""
     cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, step / settings.steps)))
     return min(1.0, (step + 1) / settings.warm_up_steps) * (FINAL_SHARE + (1 - FINAL_SHARE) * cosine)
