@@ -19,6 +19,7 @@ from promptdp.privacy.accounting import (
     calibrate,
     composed_epsilon,
     epsilon_all,
+    epsilon_bound,
     epsilon_pld,
     epsilon_rdp,
     epsilon_retained,
@@ -357,6 +358,28 @@ def test_the_shared_accounting_cases_are_met(cases):
             found = calibrate(n, m, T, case["target_eps"], delta)
             assert found.epsilon_pld <= case["target_eps"], case["id"]
             assert accept["sigma_min"] <= found.noise_multiplier <= accept["sigma_max"], case["id"]
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [(6988, 128, 50, 0.4842404738068581), (6961, 128, 100, 0.52), (10, 4, 4, 0.53), (874, 16, 50, 10.0)],
+)
+def test_the_quick_bound_is_never_below_the_epsilon_and_close_above_it(mechanism):
+    slots, expected, rounds, sigma = mechanism
+    exact = Mechanism(slots, expected, rounds, sigma, 1.0, 1 / (10 * slots))
+    assert 1 <= epsilon_bound(exact) / epsilon_retained(exact) <= 1 + 1e-4
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1e-6, 1e-100])
+def test_almost_no_noise_is_refused_and_has_no_small_bound(sigma):
+    assert epsilon_bound(Mechanism(10, 4, 4, sigma, 1.0, 0.01)) > 1e5
+    if sigma < 1e-3:
+        with pytest.raises(InputError, match="certifies no finite epsilon"):
+            account(10, 4, 4, sigma, 0.01)
+
+
+def test_no_noise_has_no_bound():
+    assert epsilon_bound(Mechanism(10, 4, 4, 0, math.inf, 0.01)) == math.inf
 
 
 def test_the_shared_bad_inputs_are_refused(cases):

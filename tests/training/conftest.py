@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from promptdp.files import write_json
-from promptdp.privacy.accounting import account
+from promptdp.files import private_directory, write_json
+from promptdp.privacy.accounting import calibrate
 from promptdp.records.record import Record, write_records
 from promptdp.study import Study
 from promptdp.training.run import train
@@ -23,7 +23,7 @@ ROUNDS, SLOTS, EXPECTED = 4, 10, 4
 @cache
 def calibration() -> dict[str, Any]:
     """The mechanism of the private arms, with its budget."""
-    return account(SLOTS, EXPECTED, ROUNDS, noise_multiplier=0.9, delta=0.01).as_json()
+    return calibrate(SLOTS, EXPECTED, ROUNDS, epsilon=8, delta=0.01).as_json()
 
 
 def small_study(**changes: Any) -> Study:
@@ -77,6 +77,7 @@ class Run:
         self.ledger, self.records = self.results / "ledger.jsonl", self.private / "train.jsonl"
         self.calibration = self.folder / "calibration.json"
         self.register, self.recovery = self.private / "register.jsonl", self.private / "recovery"
+        private_directory(self.private)
         if not self.records.exists():
             self.write_records(7)
         write_json(self.calibration, calibration())
@@ -91,14 +92,13 @@ class Run:
             ],
         )
 
-    def __call__(self) -> None:
-        """Train."""
+    def __call__(self, **changes: Any) -> None:
+        """Train; `changes` replace which run."""
         private = self.study.arms[self.arm].private
+        which = {"benchmark": "sums", "arm": self.arm, "seed": 1} | changes
         train(
             self.study,
-            "sums",
-            self.arm,
-            1,
+            **which,
             records=self.records,
             calibration=self.calibration if private else None,
             base=self.base,

@@ -5,20 +5,26 @@ import os
 import random
 import shutil
 import signal
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
-from promptdp.files import read_json, sha256_file
+from promptdp.files import read_json, sha256_file, write_json
 from promptdp.policy.base import load_base
 from promptdp.policy.local import LocalEngine
 from promptdp.policy.lora import Adapter, load_adapter
+from promptdp.privacy.accounting import account
 from promptdp.privacy.ledger import Ledger, verify_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.sampler import poisson_draw
 from promptdp.training import run as run_module
+from promptdp.training.checkpoint import load_checkpoint
 from tests.training.conftest import EXPECTED, ROUNDS, SLOTS, Run, calibration, small_study
 
 
@@ -51,7 +57,7 @@ def test_the_manifest_states_the_mechanism_and_its_budget(run):
     manifest = read_json(run.manifest)
     assert manifest["schema"] == "promptdp/run/1"
     assert manifest["records"] == "withheld"
-    assert manifest["mechanism"]["noise_multiplier"] == 0.9
+    assert manifest["mechanism"]["noise_multiplier"] == calibration()["sigma"]
     epsilon = calibration()["epsilon_pld"]
     assert manifest["accounting"] == {"delta": 0.01, "epsilon_retained": epsilon, "epsilon_all": epsilon}
     assert manifest["randomness"]["private"] and manifest["randomness"]["key_bits"] == 256
@@ -213,11 +219,12 @@ def test_recovery_state_is_closed_to_others_and_holds_no_generator_state(run):
     run()
     assert run.recovered.stat().st_mode & 0o777 == 0o700
     assert {path.name for path in run.recovered.iterdir()} == {"ledger.jsonl", "checkpoint.safetensors"}
-    from safetensors import safe_open
 
     with safe_open(run.recovered / "checkpoint.safetensors", "pt") as saved:
         assert set(saved.keys()) == {"theta", "exp_avg", "exp_avg_sq", "step"}
-        assert set(saved.metadata()) == {"round", "attempt", "ledger_length", "ledger_head"}
+        assert set(saved.metadata()) == {
+            *("round", "attempt", "ledger_length", "ledger_head", "state_sha256")
+        }
 
 
 def test_lost_weights_start_a_new_branch_whose_attempts_add_up(run):
@@ -226,6 +233,42 @@ def test_lost_weights_start_a_new_branch_whose_attempts_add_up(run):
     run()
     ledger = verify(run)
     assert (ledger.branch, ledger.begun_attempts) == (2, 2 + ROUNDS)
+
+
+def damage_file(path):
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+
+
+def damage_moment(path):
+    """Another first moment of AdamW; theta and the place in the ledger stay."""
+    state, place = load_checkpoint(path)
+    with safe_open(path, "pt") as saved:
+        metadata = saved.metadata()
+    save_file(state | {"exp_avg": state["exp_avg"] + 1}, path, metadata)
+    assert place.round
+
+
+@pytest.mark.parametrize("damage", [damage_moment, damage_file, lambda path: path.write_bytes(b"")])
+@pytest.mark.parametrize("complete", [False, True])
+def test_damaged_weights_are_refused_and_once_removed_training_starts_over_charged(run, damage, complete):
+    if complete:
+        run()
+    else:
+        killed_in_child(run, trap(Ledger, "commit", 2, "after"))
+    begun = ROUNDS if complete else 2
+    checkpoint, ledger = run.recovered / "checkpoint.safetensors", run.recovered / "ledger.jsonl"
+    damage(checkpoint)
+    before = ledger.read_bytes()
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors: is damaged; remove this file alone"):
+        run()
+    assert ledger.read_bytes() == before
+    checkpoint.unlink()
+    run()
+    summary = verify(run)
+    assert (summary.branch, summary.begun_attempts) == (2, begun + ROUNDS)
+    accounting = read_json(run.manifest)["accounting"]
+    assert accounting["epsilon_all"] > accounting["epsilon_retained"]
+    assert "the rounds already drawn stay charged" in "".join(run.lines)
 
 
 def test_a_ledger_that_lacks_rounds_of_its_checkpoint_is_refused(run):
@@ -313,11 +356,14 @@ def test_a_failure_inside_the_mechanism_tells_nothing_and_spoils_the_release(run
         patched.setattr(LocalEngine, "generate", fail)
         with pytest.raises(PromptDPError) as caught:
             run()
+    assert "MARK3" in (run.recovered / "failure-1-1.txt").read_text()
     assert "MARK" not in str(caught.value) and caught.value.__cause__ is None
     assert caught.value.exit_status == 1
-    assert "MARK3" in (run.recovered / "failure-1-1.txt").read_text()
+    (run.recovered / "failure-1-1.txt").unlink()
     run()
-    assert verify(run).begun_attempts == ROUNDS + 1
+    ledger = verify(run)
+    assert (ledger.begun_attempts, ledger.failed_attempts) == (ROUNDS + 1, 1)
+    assert "MARK" not in run.ledger.read_text()
     assert read_json(run.manifest)["not_releasable"] == ["a round failed inside the mechanism"]
 
 
@@ -346,6 +392,98 @@ def test_a_private_arm_needs_the_calibration_of_its_own_mechanism(run):
     run.calibration.write_text(json.dumps(settings | {"rounds": 3}))
     with pytest.raises(InputError, match=r"calibration\.json: rounds is not that of arm dp"):
         run()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sigma": 0}, "sigma is not a positive number"),
+        ({"sigma": None}, "sigma is not a positive number"),
+        ({"sigma": float("nan")}, "sigma is not a positive number"),
+        ({"sigma": True}, "sigma is not a positive number"),
+        ({"sigma": 1e-6}, "sigma spends more than the stated epsilon_pld"),
+        ({"sigma": 0.522}, "sigma spends more than the stated epsilon_pld"),
+        ({"epsilon_pld": None}, "epsilon_pld is not a positive number"),
+        ({"epsilon_pld": 1.0}, "sigma spends more than the stated epsilon_pld"),
+        ({"epsilon_pld": 8.01}, "epsilon_pld is above the target of arm dp"),
+        ({"epsilon_target": None}, "epsilon_target is not that of arm dp"),
+        ({"epsilon_target": 80, "epsilon_pld": 80, "sigma": 0.2}, "epsilon_pld is above the target"),
+        ({"epsilon_target": 80}, "epsilon_target is not that of arm dp"),
+    ],
+)
+@pytest.mark.parametrize("confidentiality", ["public", "confidential"])
+def test_noise_that_does_not_meet_the_budget_reads_no_record(run, change, message, confidentiality):
+    run.study = small_study(records=confidentiality)
+    run.calibration.write_text(json.dumps(calibration() | change))
+    with pytest.raises(InputError, match=rf"calibration\.json: {message}"):
+        run()
+    assert not run.register.exists()
+
+
+@pytest.mark.parametrize("content", ["[]", "7", "{}", "not JSON"])
+def test_a_file_that_is_no_calibration_is_refused(run, content):
+    run.calibration.write_text(content)
+    with pytest.raises(InputError, match=r"calibration\.json"):
+        run()
+
+
+def test_a_given_noise_multiplier_needs_its_own_account(run):
+    noise = 1.5
+    arm = run.study.arms["dp"].model_dump() | {"noise_multiplier": noise}
+    run.study = small_study(arms={"dp": arm})
+    with pytest.raises(InputError, match=r"calibration\.json: sigma is not that of arm dp"):
+        run()
+    stated = account(SLOTS, EXPECTED, ROUNDS, noise, 0.01).as_json()
+    write_json(run.calibration, stated)
+    run()
+    assert read_json(run.manifest)["accounting"]["epsilon_retained"] == stated["epsilon_pld"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"benchmark": "stories"}, "no run has benchmark stories here; there are sums"),
+        ({"arm": "none"}, "no run has arm none here; there are dp, filtered, free, gold"),
+        ({"seed": 3}, "no run has seed 3 here; there are 1, 2"),
+        ({"execution": 0}, "execution 0: executions are numbered from 1"),
+    ],
+)
+def test_a_run_that_the_study_does_not_have_is_refused(run, given, message):
+    with pytest.raises(InputError, match=message):
+        run(**given)
+    assert not run.register.exists()
+
+
+def test_a_register_in_a_folder_that_others_read_is_refused_and_the_folder_left_alone(run):
+    with tempfile.TemporaryDirectory() as name:
+        working = Path(name)
+        working.chmod(0o755)
+        run.register = working / "x.jsonl"
+        with pytest.raises(InputError, match="others can read this folder"):
+            run()
+        assert working.stat().st_mode & 0o777 == 0o755 and not list(working.iterdir())
+
+
+def test_an_adapter_never_replaces_a_folder_that_holds_something_else(run):
+    run.adapter.mkdir(parents=True)
+    (run.adapter / "thesis.txt").write_text("years")
+    with pytest.raises(InputError, match=r"adapter: holds thesis\.txt"):
+        run()
+    assert (run.adapter / "thesis.txt").read_text() == "years" and not run.register.exists()
+
+
+def test_the_records_that_name_a_run_are_those_it_trains_on(run, monkeypatch):
+    read = []
+    original = Path.open
+
+    def opened(self, *rest, **options):
+        if self == run.records:
+            read.append(self)
+        return original(self, *rest, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
+    run()
+    assert len(read) == 1
 
 
 def test_gold_names_the_line_that_lacks_a_solution(run):

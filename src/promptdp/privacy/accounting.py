@@ -197,6 +197,17 @@ def epsilon_all(mechanism: Mechanism, begun_attempts: int) -> float:
     )
 
 
+def epsilon_bound(mechanism: Mechanism) -> float:
+    """An upper bound on `epsilon_retained`, at most 1e-4 above it relatively, in a fraction of its time.
+
+    The discretisation rounds the privacy loss up, so that a coarser grid states more, never less.
+    """
+    if not mechanism.private:
+        return math.inf
+    event = (mechanism.slots, mechanism.expected, mechanism.rounds, mechanism.noise_multiplier)
+    return _pld([event], mechanism.delta, coarsening=10)
+
+
 def _certify(
     slots: int,
     expected: int,
@@ -251,10 +262,13 @@ def _pld(events: Sequence[Event], delta: float, coarsening: float = 1) -> float:
 
     interval = coarsening * _interval(events, delta)
     accountant = PLDAccountant(value_discretization_interval=interval)
-    for (slots, expected, noise_multiplier), rounds in _by_round(events).items():
-        event = PoissonSampledDpEvent(expected / slots, GaussianDpEvent(noise_multiplier))
-        accountant.compose(event, rounds)
-    return float(accountant.get_epsilon(delta))
+    try:
+        for (slots, expected, noise_multiplier), rounds in _by_round(events).items():
+            event = PoissonSampledDpEvent(expected / slots, GaussianDpEvent(noise_multiplier))
+            accountant.compose(event, rounds)
+        return float(accountant.get_epsilon(delta))
+    except OverflowError:
+        return math.inf  # so little noise that one step of the grid leaves double precision
 
 
 def _interval(events: Sequence[Event], delta: float) -> float:

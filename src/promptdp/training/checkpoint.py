@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from promptdp.errors import InputError
-from promptdp.files import atomic
+from promptdp.files import atomic, canonical_json, sha256_bytes
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Place:
 
 def save_checkpoint(path: Path, state: dict[str, torch.Tensor], place: Place) -> None:
     """Replace the checkpoint; on return the disk has it, and a kill leaves the old one or the new one."""
-    metadata = {key: str(value) for key, value in asdict(place).items()}
+    metadata = {key: str(value) for key, value in asdict(place).items()} | {"state_sha256": _digest(state)}
     with atomic(path) as temporary:
         save_file({key: tensor.contiguous() for key, tensor in state.items()}, temporary, metadata)
         _sync(temporary)
@@ -44,8 +44,11 @@ def save_checkpoint(path: Path, state: dict[str, torch.Tensor], place: Place) ->
 def load_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], Place] | None:
     """The state and its place, or None where nothing was saved.
 
+    The digest finds damage to any tensor, the moments included. It is no seal: who can write to the zone can
+    write a digest too, and could as well edit the records.
+
     Raises:
-        InputError: the file is not a checkpoint.
+        InputError: the file is not a checkpoint, or is damaged.
     """
     if not path.exists():
         return None
@@ -53,6 +56,8 @@ def load_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], Place] | None:
         with safe_open(path, framework="pt") as stream:
             state = {key: stream.get_tensor(key) for key in stream.keys()}  # noqa: SIM118
             fields = stream.metadata()
+        if fields["state_sha256"] != _digest(state):
+            raise ValueError("another state was saved")
         return state, Place(
             round=int(fields["round"]),
             attempt=int(fields["attempt"]),
@@ -60,7 +65,23 @@ def load_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], Place] | None:
             ledger_head=fields["ledger_head"],
         )
     except (SafetensorError, KeyError, ValueError, TypeError):
-        raise InputError(f"{path}: is not a checkpoint; remove the folder to train the run again") from None
+        raise InputError(
+            f"{path}: is damaged; remove this file alone, never the ledger beside it, and start again: "
+            "training starts over, and the rounds already drawn stay charged"
+        ) from None
+
+
+def _digest(state: dict[str, torch.Tensor]) -> str:
+    """The SHA-256 of tensors, their names, types and shapes."""
+    described = {
+        name: [str(tensor.dtype), list(tensor.shape), sha256_bytes(_bytes(tensor))]
+        for name, tensor in state.items()
+    }
+    return sha256_bytes(canonical_json(described).encode())
+
+
+def _bytes(tensor: torch.Tensor) -> bytes:
+    return tensor.detach().cpu().contiguous().numpy().tobytes()
 
 
 def _sync(path: Path) -> None:

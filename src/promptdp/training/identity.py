@@ -5,21 +5,21 @@ import hmac
 import os
 import secrets
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promptdp.closure import code_digest
 from promptdp.files import canonical_json, sha256_bytes
 from promptdp.policy.base import Base
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.scoring.freeze import digest
-from promptdp.study import Study
+from promptdp.training import CODE
 
-CODE = ("promptdp.training.round", "promptdp.policy.local")
-"""The modules whose import closure, with the reward scorer's, decides what a run computes."""
+if TYPE_CHECKING:
+    from promptdp.study import Study
 
 
 def public_settings(
-    study: Study, benchmark: str, arm: str, seed: int, execution: int, mechanism: Mechanism, base: Base
+    study: "Study", benchmark: str, arm: str, seed: int, execution: int, mechanism: Mechanism, base: Base
 ) -> dict[str, Any]:
     """Everything public that decides what a run computes, as JSON."""
     settings = study.run_settings(benchmark, arm)

@@ -5,7 +5,6 @@ before its coins are drawn; its weights are saved before it is committed. On a r
 but not saved is a new attempt with fresh randomness, and one that was saved but not committed is committed.
 """
 
-import math
 import traceback
 from collections.abc import Callable
 from functools import partial
@@ -16,26 +15,27 @@ from typing import Any
 import torch
 
 from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
-from promptdp.files import read_json, sha256_file, write_json, write_text
+from promptdp.files import read_bytes, sha256_file, write_json, write_text
 from promptdp.policy.base import load_base
+from promptdp.policy.folders import check_replaceable
 from promptdp.policy.local import LocalEngine
-from promptdp.policy.lora import WEIGHTS, Adapter, attach, theta_sha256
+from promptdp.policy.lora import FILES, WEIGHTS, Adapter, attach, theta_sha256
 from promptdp.policy.performance import ANY_MACHINE, Performance
+from promptdp.privacy.accounting import epsilon_all
 from promptdp.privacy.ledger import Ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.register import Register
 from promptdp.privacy.zone import private_directory, run_lock
-from promptdp.records.record import Record, read_records
+from promptdp.records.record import Record, parse_records
 from promptdp.records.slots import Slots
-from promptdp.scoring import score
-from promptdp.scoring.verdict import Reason
-from promptdp.study import RunSettings, Study
-from promptdp.training.advantages import Advantage
+from promptdp.study import Study
+from promptdp.training.calibrated import calibrated_mechanism
 from promptdp.training.checkpoint import Place, load_checkpoint, save_checkpoint
 from promptdp.training.descent import Descent
 from promptdp.training.identity import private_fingerprint, public_settings, settings_sha256, zone_key
-from promptdp.training.objectives import GRPO, Filtered, Gold, Policy, RecordObjective, Reward
+from promptdp.training.methods import training_method
+from promptdp.training.objectives import Policy
 from promptdp.training.rollouts import Rollouts
 from promptdp.training.round import private_round
 
@@ -79,17 +79,20 @@ def train(
         out_manifest: the public manifest.
         out_ledger: the closed ledger's copy; written last.
         execution: another number trains anew with fresh randomness, as another look at the same records.
-        progress: is given a line with the round's number.
+        progress: is given a line with the round's number, or that training starts over.
         performance: how to use the machine.
 
     Raises:
-        InputError: an input is missing, malformed or of another run.
+        InputError: an input is missing, malformed or of another run; the study has no such run; a folder is
+            open to others; or the adapter's folder holds something else.
         PrivacyRefusal: the study's records don't allow this arm, or the ledger lacks rounds.
     """
     torch.set_num_threads(1)  # sums keep their order, and runs that share a machine don't fight for cores
+    check_run(study, benchmark, arm, seed, execution)
+    check_replaceable(Path(out_adapter), FILES)
     settings = study.run_settings(benchmark, arm)
-    _refuse_confidential(study, settings)
-    mechanism = _mechanism(settings, calibration)
+    mechanism, epsilon = calibrated_mechanism(settings, calibration)
+    _refuse_confidential(study, arm, mechanism)
     model = load_base(base, study.dtype, performance.device)
     public = public_settings(study, benchmark, arm, seed, execution, mechanism, model)
     identity = {"benchmark": benchmark, "arm": arm, "seed": seed, "settings_sha256": settings_sha256(public)}
@@ -98,7 +101,8 @@ def train(
     with run_lock(recovery / "lock"):
         looks = Register(register)
         looks.append({"event": "reads records", "study": study.name} | identity)
-        fingerprint = private_fingerprint(public, _read(records), zone_key(zone))
+        content = read_bytes(records)
+        fingerprint = private_fingerprint(public, content, zone_key(zone))
         folder = private_directory(recovery / fingerprint)
         header = {"study": study.name, "mechanism": mechanism.as_json()} | identity
         ledger = Ledger.open(folder / "ledger.jsonl", header)
@@ -107,7 +111,7 @@ def train(
 
         adapter = attach(model, seed, **study.lora.model_dump())
         descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
-        _resume(ledger, folder / CHECKPOINT, descent)
+        _resume(ledger, folder / CHECKPOINT, descent, progress)
         randomness = Randomness.seeded(seed) if study.randomness == "seeded" else Randomness.from_os()
         if not ledger.closed:
             policy = Policy(
@@ -117,19 +121,23 @@ def train(
             one_round = partial(
                 private_round,
                 mechanism=mechanism,
-                slots=Slots.fill(mechanism.slots, _checked_records(records, settings.objective)),
+                slots=Slots.fill(mechanism.slots, _checked_records(content, records, settings.objective)),
                 randomness=randomness,
                 rollouts=Rollouts(policy, engine, settings.samples, study.rollouts.temperature, settings.cap),
-                objective=_objective(study, settings, policy),
+                objective=training_method(
+                    settings.objective,
+                    settings.advantage,
+                    settings.reward,
+                    study.rollouts.kl_weight,
+                    policy,
+                ),
                 descent=descent,
             )
             _train_rounds(mechanism.rounds, one_round, ledger, descent, folder, progress)
             ledger.close()
 
         adapter.save(Path(out_adapter))
-        manifest = _manifest(public, mechanism, calibration, randomness, adapter, ledger)
-        if any(folder.glob(FAILURE.format("*", "*"))):
-            manifest["not_releasable"].append("a round failed inside the mechanism")
+        manifest = _manifest(public, mechanism, epsilon, randomness, adapter, ledger)
         manifest["adapter_sha256"] = sha256_file(Path(out_adapter) / WEIGHTS)
         write_json(out_manifest, manifest)
         write_text(out_ledger, (folder / "ledger.jsonl").read_text(encoding="utf-8"))
@@ -149,9 +157,10 @@ def _train_rounds(
         place = Place(t, attempt, ledger.length, ledger.head)
         try:
             one_round(t, attempt)
-        except PromptDPError:
-            raise
-        except Exception:
+        except Exception as error:
+            ledger.fail(t, attempt)
+            if isinstance(error, PromptDPError):
+                raise
             # The message of an exception may quote private text: it stays in the zone, with the traceback.
             write_text(folder / FAILURE.format(t, attempt), traceback.format_exc())
             raise PromptDPError(
@@ -163,10 +172,11 @@ def _train_rounds(
         progress(f"round {t} of {rounds}")
 
 
-def _resume(ledger: Ledger, checkpoint: Path, descent: Descent) -> None:
+def _resume(ledger: Ledger, checkpoint: Path, descent: Descent, progress: Callable[[str], None]) -> None:
     """Bring the coordinates to where the ledger stands, completing a commit that a kill cut off.
 
-    A ledger whose weights are gone goes on with a new branch from round 1: its attempts stay charged.
+    A ledger whose weights are gone, a closed one too, goes on with a new branch from round 1: every attempt
+    stays charged.
     """
     saved = load_checkpoint(checkpoint)
     if saved is not None:
@@ -178,75 +188,38 @@ def _resume(ledger: Ledger, checkpoint: Path, descent: Descent) -> None:
         if ledger.summary.theta_sha256 == theta_sha256(state["theta"]):
             descent.restore(state)
             return
-    if ledger.closed:
-        raise InputError(f"{checkpoint}: the weights of a complete run are gone; remove {checkpoint.parent}")
     if ledger.summary.rounds:
         ledger.start_branch()
+        progress("the saved weights are gone: training starts over, the rounds already drawn stay charged")
 
 
-def _objective(study: Study, settings: RunSettings, policy: Policy) -> RecordObjective:
-    """The arm's training method."""
-    reward = verifier(settings.reward)
-    if settings.objective == "gold":
-        return Gold(policy)
-    if settings.objective == "filtered":
-        return Filtered(policy, reward)
-    return GRPO(policy, reward, Advantage(settings.advantage), study.rollouts.kl_weight)
+def check_run(study: Study, benchmark: str, arm: str, seed: int, execution: int = 1) -> None:
+    """Refuse a run that the study doesn't have (InputError naming those it has)."""
+    runs = study.runs()
+    known: dict[str, tuple[str | int, set[Any]]] = {
+        "benchmark": (benchmark, {b for b, _, _ in runs}),
+        "arm": (arm, {a for b, a, _ in runs if b == benchmark}),
+        "seed": (seed, {s for b, a, s in runs if (b, a) == (benchmark, arm)}),
+    }
+    for kind, (given, there) in known.items():
+        if given not in there:
+            names = ", ".join(map(str, sorted(there)))
+            raise InputError(f"{study.name}: no run has {kind} {given} here; there are {names}")
+    if execution < 1:
+        raise InputError(f"execution {execution}: executions are numbered from 1")
 
 
-def verifier(rule: str) -> Reward:
-    """The reward of a scorer: 1 for a correct response, 0 for another, None where the scorer gave up."""
-
-    def reward(response: str, answer: str, capped: bool) -> float | None:
-        verdict = score(rule, response, answer, capped)
-        return None if verdict.reason == Reason.LIMIT else float(verdict.correct)
-
-    return reward
-
-
-def _refuse_confidential(study: Study, settings: RunSettings) -> None:
+def _refuse_confidential(study: Study, arm: str, mechanism: Mechanism) -> None:
     if study.records != "confidential":
         return
-    if not settings.private:
-        raise PrivacyRefusal(f"{study.name}: arm {settings.arm} adds no noise; confidential records need it")
+    if not mechanism.private:
+        raise PrivacyRefusal(f"{study.name}: arm {arm} adds no noise; confidential records need it")
     if study.randomness != "os":
         raise PrivacyRefusal(f"{study.name}: seeded randomness is not private; set randomness: os")
 
 
-def _mechanism(settings: RunSettings, calibration: str | Path | None) -> Mechanism:
-    """The mechanism of a run, its noise multiplier from the calibration.
-
-    Raises:
-        InputError: the calibration is missing, or of another mechanism.
-    """
-    sigma = 0.0
-    if settings.private:
-        if calibration is None:
-            raise InputError(f"{settings.arm}: a private arm needs its calibration; make it with `calibrate`")
-        found = read_json(calibration)
-        for key in ("slots", "expected", "rounds", "delta"):
-            if found.get(key) != getattr(settings, key):
-                raise InputError(f"{calibration}: {key} is not that of arm {settings.arm}; calibrate again")
-        sigma = float(found["sigma"])
-    return Mechanism(
-        slots=settings.slots,
-        expected=settings.expected,
-        rounds=settings.rounds,
-        noise_multiplier=sigma,
-        clipping_norm=math.inf if settings.clipping_norm is None else settings.clipping_norm,
-        delta=settings.delta,
-    )
-
-
-def _read(records: str | Path) -> bytes:
-    try:
-        return Path(records).read_bytes()
-    except OSError as error:
-        raise InputError(f"{records}: cannot be read ({error.strerror}); check the path") from None
-
-
-def _checked_records(path: str | Path, objective: str) -> list[Record]:
-    records = read_records(path)
+def _checked_records(content: bytes, path: str | Path, objective: str) -> list[Record]:
+    records = parse_records(content, path)
     if objective == "gold":
         for number, record in enumerate(records, start=1):
             if record.solution is None:
@@ -259,7 +232,7 @@ def _checked_records(path: str | Path, objective: str) -> list[Record]:
 def _manifest(
     public: dict[str, Any],
     mechanism: Mechanism,
-    calibration: str | Path | None,
+    epsilon: float | None,
     randomness: Randomness,
     adapter: Adapter,
     ledger: Ledger,
@@ -269,12 +242,13 @@ def _manifest(
         "no noise is added": not mechanism.private,
         "the randomness is seeded": not randomness.private,
         "records share batches": public["isolation"] != "strict",
+        "a round failed inside the mechanism": ledger.summary.failed_attempts > 0,
     }
     return public | {
         "schema": SCHEMA,
         "settings_sha256": settings_sha256(public),
         "records": "withheld",
-        "accounting": _accounting(mechanism, calibration, ledger),
+        "accounting": _accounting(mechanism, epsilon, ledger),
         "randomness": randomness.description | _backend_seeds(adapter),
         "lora": public["lora"] | {"coordinates": adapter.coordinates, "tensors": len(adapter.names)},
         "attempts": ledger.begun_attempts,
@@ -285,19 +259,13 @@ def _manifest(
     }
 
 
-def _accounting(
-    mechanism: Mechanism, calibration: str | Path | None, ledger: Ledger
-) -> dict[str, float | None]:
+def _accounting(mechanism: Mechanism, epsilon: float | None, ledger: Ledger) -> dict[str, float | None]:
     """Epsilon of the retained rounds, and of every attempt begun (the one to state)."""
-    if calibration is None or not mechanism.private:
+    if epsilon is None:
         return {"delta": None, "epsilon_retained": None, "epsilon_all": None}
-    retained = read_json(calibration)["epsilon_pld"]
-    charged = retained
-    if ledger.begun_attempts > mechanism.rounds:
-        from promptdp.privacy.accounting import epsilon_all  # slow to import, needed after a kill only
-
-        charged = epsilon_all(mechanism, ledger.begun_attempts)
-    return {"delta": mechanism.delta, "epsilon_retained": retained, "epsilon_all": charged}
+    more = ledger.begun_attempts > mechanism.rounds
+    charged = epsilon_all(mechanism, ledger.begun_attempts) if more else epsilon
+    return {"delta": mechanism.delta, "epsilon_retained": epsilon, "epsilon_all": charged}
 
 
 def _backend_seeds(adapter: Adapter) -> dict[str, str | None]:
