@@ -1,5 +1,6 @@
 """Files appear whole or not at all, and JSON never holds what JSON cannot say."""
 
+import errno
 import hashlib
 import os
 import stat
@@ -8,13 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from promptdp.errors import InputError
+from promptdp.errors import InputError, PromptDPError
 from promptdp.files import (
     atomic,
     canonical_json,
+    parse_json,
     private_directory,
     read_json,
+    read_object,
     sha256_file,
+    shown,
+    with_ending,
     write_json,
     write_text,
 )
@@ -106,8 +111,100 @@ def test_broken_json_is_named_with_its_line(text, tmp_path):
         read_json(path)
 
 
+UNSOUND = {
+    "not UTF-8": b'{"a": "\xff"}',
+    "nested too deeply": b"[" * 100_000,
+    "a number has too many digits": b"[" + b"7" * 6000 + b"]",
+    "a number is not finite": [b"[NaN]", b"[-Infinity]", b"[1e999]"],
+    "a key stands twice": b'[{"a": 1, "b": 2, "a": 3}]',
+}
+
+
+@pytest.mark.parametrize(
+    ("why", "content"),
+    [(why, c) for why, given in UNSOUND.items() for c in (given if isinstance(given, list) else [given])],
+)
+def test_what_python_would_read_but_json_lacks_is_refused_in_one_line_without_its_text(
+    why, content, tmp_path
+):
+    path = tmp_path / "unsound.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"unsound\.json: not valid JSON \({why}") as caught:
+        read_json(path)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < len(str(path)) + 120
+
+
+def test_a_line_of_a_file_is_named_by_its_number():
+    for text in ("{", "[NaN]"):
+        with pytest.raises(InputError, match=r"^lines\.jsonl:7: not valid JSON"):
+            parse_json(text, "lines.jsonl", 7)
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "7", '"{}"'])
+def test_what_is_no_object_is_refused_where_one_is_due(text, tmp_path):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(InputError, match=r"x\.json: is no JSON object"):
+        read_object(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize("content", [{}, {"schema": "a/2"}, {"schema": ["a/1"]}])
+def test_an_object_of_another_schema_is_refused(content, tmp_path):
+    write_json(tmp_path / "x.json", content)
+    assert read_object(tmp_path / "x.json") == content
+    with pytest.raises(InputError, match=r"x\.json: its schema is not a/1"):
+        read_object(tmp_path / "x.json", "a/1")
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("folder", "is a folder"),
+        (".", "is a folder"),
+        ("file/below", "Not a directory|File exists"),
+        ("file/far/below", "Not a directory"),
+        ("n" * 300, "File name too long"),
+    ],
+)
+def test_a_path_where_no_file_can_be_is_bad_input_and_nothing_is_left(place, reason, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(InputError, match=reason) as caught:
+        write_text(tmp_path / place, "text")
+    assert str(caught.value).startswith(f"{tmp_path / place}: ") and "\n" not in str(caught.value)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_a_full_disk_is_nobodys_input_and_leaves_the_old_file(tmp_path):
+    path = tmp_path / "value.txt"
+    write_text(path, "old")
+    with (
+        pytest.raises(
+            PromptDPError, match=r"value\.txt: was not written \(No space left on device\)"
+        ) as caught,
+        atomic(path) as temporary,
+    ):
+        temporary.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert caught.value.exit_status == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["value.txt"] and path.read_text() == "old"
+
+
+def test_a_stem_may_hold_dots_but_is_no_folder(tmp_path):
+    assert with_ending(tmp_path / "table.v2", "csv") == tmp_path / "table.v2.csv"
+    for stem in (tmp_path, ".", "..", "/"):
+        with pytest.raises(InputError, match="is a folder"):
+            with_ending(stem, "csv")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("p-1", "p-1"), ("a\nb", '"a\\nb"'), ("\ud800", '"\\ud800"'), ({"a": 1}, '{"a":1}')]
+)
+def test_an_error_shows_any_value_on_one_line(value, text):
+    assert shown(value) == text
+
+
 def test_missing_files_are_input_errors(tmp_path):
-    for read in (read_json, sha256_file):
+    for read in (read_json, read_object, sha256_file):
         with pytest.raises(InputError, match="cannot be read"):
             read(tmp_path / "missing")
 

@@ -1,15 +1,29 @@
 """Folders, atomic writes, canonical JSON and file hashes: how every file of the road is made and named."""
 
+import errno
 import hashlib
 import json
+import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from errno import ENOTDIR
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from promptdp.errors import InputError
+from promptdp.errors import InputError, PromptDPError
+
+WRONG_PLACE = {
+    errno.EACCES,
+    errno.EEXIST,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+}
+"""Failures to write that another path cures; for the others, a full disk say, no input is to blame."""
 
 
 def private_directory(path: str | Path) -> Path:
@@ -27,7 +41,7 @@ def private_directory(path: str | Path) -> Path:
             folder.mkdir(mode=0o700, exist_ok=True)
         whole = path.resolve(strict=True)
         if not whole.is_dir():
-            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR))
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         closed = any(folder.stat().st_mode & 0o077 == 0 for folder in (whole, *whole.parents))
     except OSError as error:
         raise InputError(
@@ -45,18 +59,42 @@ def atomic(path: str | Path, private: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path`, renamed onto it if the block succeeds and removed if it fails.
 
     A private file has mode 0600 from its first byte on.
+
+    Raises:
+        InputError: no file can be written at this path.
+        PromptDPError: writing failed for another reason, a full disk for one.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
+        if os.path.isdir(path):
+            raise InputError(f"{path}: is a folder; name a file")
+        path.parent.mkdir(parents=True, exist_ok=True)
         if private:
             temporary.unlink(missing_ok=True)
             temporary.touch(mode=0o600, exist_ok=False)
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "the write failed"
+        if error.errno in WRONG_PLACE:
+            raise InputError(f"{path}: cannot be written ({reason}); choose another path") from None
+        raise PromptDPError(f"{path}: was not written ({reason}); see to the disk and run again") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def with_ending(stem: str | Path, ending: str) -> Path:
+    """The file STEM.ending of a group of files that share a stem.
+
+    Raises:
+        InputError: the stem is a folder.
+    """
+    stem = Path(stem)
+    if os.path.isdir(stem):
+        raise InputError(f"{stem}: is a folder; name the files in it without their ending")
+    return stem.with_name(f"{stem.name}.{ending}")
 
 
 def write_text(path: str | Path, text: str, private: bool = False) -> None:
@@ -86,16 +124,75 @@ def read_json(path: str | Path) -> Any:
     """Read a JSON file.
 
     Raises:
-        InputError: the file is missing or is not JSON.
+        InputError: the file is missing or is not JSON (`parse_json`).
     """
+    return parse_json(read_bytes(path), path)
+
+
+def read_object(path: str | Path, schema: str | None = None) -> dict[str, Any]:
+    """Read a JSON file that holds an object, and if `schema` is given, says it is of this schema.
+
+    Raises:
+        InputError: as `read_json`, or the file holds something else.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: is no JSON object; make it again with the rule that wrote it")
+    if schema is not None and value.get("schema") != schema:
+        raise InputError(f"{path}: its schema is not {schema}; give a file of that schema")
+    return value
+
+
+def parse_json(content: str | bytes, path: str | Path, line: int | None = None) -> Any:
+    """The value of a JSON text, held to the standard: UTF-8, no NaN or infinity, no key twice.
+
+    `path` and `line` say where the text stands; errors never quote it.
+
+    Raises:
+        InputError: the text is not JSON, or it nests too deeply or holds too long a number to be read.
+    """
+    where = f"{path}:{line}" if line else f"{path}"
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+        return json.loads(
+            content if isinstance(content, str) else content.decode("utf-8"),
+            parse_float=_finite,
+            parse_constant=_finite,
+            object_pairs_hook=_unrepeated,
+        )
     except json.JSONDecodeError as error:
-        raise InputError(
-            f"{path}:{error.lineno}: not valid JSON; make it again with the rule that wrote it"
-        ) from None
+        where, why = f"{path}:{line or error.lineno}", ""
+    except UnicodeDecodeError:
+        why = " (not UTF-8)"
+    except RecursionError:
+        why = " (nested too deeply)"
+    except _Unsound as error:
+        why = f" ({error})"
+    except ValueError:
+        why = " (a number has too many digits)"
+    raise InputError(f"{where}: not valid JSON{why}; correct it, or make it again")
+
+
+class _Unsound(ValueError):
+    """What Python reads as JSON though it is not."""
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    if not math.isfinite(value):
+        raise _Unsound("a number is not finite")
+    return value
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise _Unsound("a key stands twice in one object")
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value as an error shows it, on one line: a text as it stands, all else as JSON."""
+    return value if isinstance(value, str) and value.isprintable() else canonical_json(value)
 
 
 def canonical_json(value: Any) -> str:
