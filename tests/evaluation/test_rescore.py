@@ -84,6 +84,12 @@ def test_a_response_outside_unicode_text_is_scored_and_stored(files, tmp_path):
         ([PREDICTIONS[0], "[]"], "gz:2: problem_id is missing"),
         ([{**PREDICTIONS[0], "capped": 0}], "gz:1: capped is missing or is no bool"),
         ([{**PREDICTIONS[0], "tokens": True}], "gz:1: tokens is missing or is no int"),
+        ([{**PREDICTIONS[0], "tokens": 2**63}], "gz:1: tokens is out of range"),
+        ([{**PREDICTIONS[0], "tokens": -1}], "gz:1: tokens is out of range"),
+        ([PREDICTIONS[0], "[" * 100_000], "gz:2: not valid JSON"),
+        (['{"tokens": ' + "7" * 6000 + "}"], "gz:1: not valid JSON"),
+        (['{"capped": true, "capped": false}'], "gz:1: not valid JSON"),
+        ([{**PREDICTIONS[0], "problem_id": "a\nb"}], r'gz:1: "a\\nb" is not in the evaluation set'),
     ],
 )
 def test_bad_predictions_are_an_error_that_names_file_and_line(files, tmp_path, lines, message):
@@ -101,11 +107,45 @@ def test_predictions_other_than_the_manifest_names_are_refused(files, tmp_path):
         rescore(predictions, records, "math_strict", tmp_path / "out.parquet")
 
 
-def test_damaged_gzip_is_bad_input(files, tmp_path):
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        ([], "is no JSON object"),
+        (None, "is no JSON object"),
+        ({"seed": "3"}, "key 'seed' is missing or is no int"),
+        ({"seed": None}, "key 'seed' is missing or is no int"),
+        ({"seed": True}, "key 'seed' is missing or is no int"),
+        ({"seed": 3.0}, "key 'seed' is missing or is no int"),
+        ({"seed": 2**63}, "seed is out of range"),
+        ({"seed": -1}, "seed is out of range"),
+        ({"study": ["tiny"]}, "key 'study' is missing or is no str"),
+        ({"arm": None}, "key 'arm' is missing or is no str"),
+    ],
+)
+def test_a_manifest_that_is_none_is_named(files, tmp_path, manifest, message):
     predictions, records = files(PREDICTIONS)
-    predictions.write_bytes(predictions.read_bytes()[:-12])
+    named = {**CONTEXT, "predictions_sha256": sha256_file(predictions)}
+    content = {**named, **manifest} if isinstance(manifest, dict) else manifest
+    manifest_path(predictions).write_text(json.dumps(content))
+    with pytest.raises(InputError, match=rf"seed3\.manifest\.json: {message}"):
+        rescore(predictions, records, "math_strict", tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def cut(content):
+    return content[:-12]
+
+
+def bent(content):
+    return content[:40] + bytes(byte ^ 0xFF for byte in content[40:60]) + content[60:]
+
+
+@pytest.mark.parametrize("damage", [cut, bent, lambda content: b"nonsense", lambda content: content[:5]])
+def test_damaged_gzip_is_bad_input(files, tmp_path, damage):
+    predictions, records = files(PREDICTIONS)
+    predictions.write_bytes(damage(predictions.read_bytes()))
     write_json(manifest_path(predictions), {**CONTEXT, "predictions_sha256": sha256_file(predictions)})
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match=r"seed3\.jsonl\.gz:\d+: cannot be read"):
         rescore(predictions, records, "math_strict", tmp_path / "out.parquet")
 
 
@@ -114,6 +154,15 @@ def test_a_parquet_file_of_another_kind_is_no_file_of_scores(tmp_path):
     pq.write_table(pa.table({"a": [1]}), path)
     with pytest.raises(InputError, match="no file of scores"):
         read_scores(path)
+    for metadata in (b"[]", b"null", b"7", b"{}"):
+        pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"promptdp": metadata}), path)
+        with pytest.raises(InputError, match="no file of scores"):
+            read_scores(path)
+    pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"promptdp": b"\xff"}), path)
+    with pytest.raises(InputError, match="not valid JSON"):
+        read_scores(path)
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        read_scores(tmp_path)
     path.write_bytes(b"PAR1")
     with pytest.raises(InputError, match="cannot be read as Parquet"):
         read_scores(path)
@@ -125,6 +174,7 @@ def test_cases_are_scored_line_by_line_in_their_order(tmp_path):
         {"id": "b", "gold": "7", "response": "The answer is 7."},
         {"id": "a", "gold": "7", "response": "The answer is 7.", "capped": True},
         {"id": "b", "gold": "x", "response": "\ud800"},
+        {"id": 10**30, "gold": "x", "response": "", "note": ["anything"]},
     ]
     source.write_text("".join(json.dumps(case) + "\n" for case in cases))
     score_lines("math_robust", source, out)
@@ -132,6 +182,7 @@ def test_cases_are_scored_line_by_line_in_their_order(tmp_path):
         {"id": "b", "extracted": "7", "correct": True, "reason": "equal"},
         {"id": "a", "extracted": None, "correct": False, "reason": "stopped by the token cap"},
         {"id": "b", "extracted": None, "correct": False, "reason": "no answer"},
+        {"id": 10**30, "extracted": None, "correct": False, "reason": "no answer"},
     ]
 
 
@@ -140,6 +191,14 @@ def test_cases_are_scored_line_by_line_in_their_order(tmp_path):
     [
         ('{"id": "a", "gold": "7"}', "cases.jsonl:1: response is missing"),
         ('{"id": "a", "gold": 7, "response": ""}', "cases.jsonl:1: gold is missing or is no str"),
+        ('{"id": true, "gold": "7", "response": ""}', "cases.jsonl:1: id is missing or is no str or int"),
+        ('{"id": null, "gold": "7", "response": ""}', "cases.jsonl:1: id is missing or is no str or int"),
+        ('{"id": "a", "gold": "7", "response": ["7"]}', "cases.jsonl:1: response is missing or is no str"),
+        ('{"id": "a", "id": "b", "gold": "7", "response": ""}', "cases.jsonl:1: not valid JSON"),
+        ('{"id": %s, "gold": "7", "response": ""}' % ("7" * 6000), "cases.jsonl:1: not valid JSON"),
+        ('{"id": "a", "gold": "7", "response": "", "x": NaN}', "cases.jsonl:1: not valid JSON"),
+        ("[" * 100_000, "cases.jsonl:1: not valid JSON"),
+        ("null", "cases.jsonl:1: id is missing"),
         ('{"id": "a", "gold": "7", "response": "", "capped": "no"}', "cases.jsonl:1: capped is no bool"),
         ("nonsense", "cases.jsonl:1: not valid JSON"),
         ("", "cases.jsonl:1: not valid JSON"),
@@ -155,3 +214,11 @@ def test_a_malformed_case_is_named_by_its_line(tmp_path, line, message):
 def test_missing_cases_are_bad_input(tmp_path):
     with pytest.raises(InputError, match=r"none\.jsonl:1: cannot be read"):
         score_lines("gsm8k", tmp_path / "none.jsonl", tmp_path / "out.jsonl")
+
+
+def test_an_unknown_rule_is_refused_even_where_there_is_no_case(tmp_path):
+    (tmp_path / "cases.jsonl").touch()
+    with pytest.raises(InputError, match="vibes: no such scorer"):
+        score_lines("vibes", tmp_path / "cases.jsonl", tmp_path / "out.jsonl")
+    score_lines("gsm8k", tmp_path / "cases.jsonl", tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text() == ""

@@ -53,13 +53,14 @@ def test_a_written_lock_is_accepted_and_one_with_another_hash_names_the_file(tmp
         check_lock("gsm8k", lock)
 
 
-@pytest.mark.parametrize("content", [None, b"\xff", b""])
+@pytest.mark.parametrize("content", [None, b"\xff", b"", b"garbage\n\x1b[2J\n", b"  \n"])
 def test_a_lock_that_is_missing_damaged_or_empty_is_bad_input(tmp_path, content):
     lock = tmp_path / "svamp.sha256"
     if content is not None:
         lock.write_bytes(content)
-    with pytest.raises(InputError, match="promptdp freeze svamp"):
+    with pytest.raises(InputError, match="promptdp freeze svamp") as caught:
         check_lock("svamp", lock)
+    assert str(caught.value).isprintable() and not str(caught.value).startswith(":")
 
 
 def test_an_edit_of_any_file_of_a_rule_changes_its_lock(tmp_path, monkeypatch):

@@ -6,7 +6,8 @@ prediction file that lacks a problem, or holds one twice, is an error.
 
 import gzip
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from promptdp.errors import InputError
-from promptdp.files import atomic, canonical_json, read_json, sha256_file, write_text
+from promptdp.files import (
+    atomic,
+    canonical_json,
+    parse_json,
+    read_object,
+    sha256_file,
+    shown,
+    write_text,
+)
 from promptdp.records.record import Record, read_records
 from promptdp.scoring import score
 from promptdp.scoring.freeze import digest
@@ -32,31 +41,57 @@ COLUMNS = pa.schema(
 )
 
 
-def _lines(path: Path, fields: dict[str, type]) -> Iterator[tuple[int, dict[str, Any]]]:
+MANIFEST = {"study": str, "evaluation_set": str, "arm": str, "seed": int}
+LARGEST = 2**63 - 1  # of a column of integers
+
+Kinds = type | tuple[type, ...]
+
+
+def _lines(path: Path, fields: Mapping[str, Kinds]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a file of lines, gzipped or not, with their line numbers, fields checked."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
     number = 0
     try:
         with opener(path, "rt", encoding="utf-8") as stream:
             for number, line in enumerate(stream, 1):
-                try:
-                    value = json.loads(line)
-                except json.JSONDecodeError:
-                    raise InputError(f"{path}:{number}: not valid JSON; write one object a line") from None
-                for name, kind in fields.items():
-                    if not isinstance(value, dict) or type(value.get(name)) is not kind:
+                value = parse_json(line, path, number)
+                for name, kinds in fields.items():
+                    if not isinstance(value, dict) or not _is(value.get(name), kinds):
                         raise InputError(
-                            f"{path}:{number}: {name} is missing or is no {kind.__name__}; add it"
+                            f"{path}:{number}: {name} is missing or is no {_named(kinds)}; add it"
                         )
                 yield number, value
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         what = getattr(error, "strerror", None) or "damaged or not UTF-8"
         raise InputError(f"{path}:{number + 1}: cannot be read ({what}); check the file") from None
+
+
+def _is(value: Any, kinds: Kinds) -> bool:
+    """Whether a JSON value is of these kinds; a bool is no integer."""
+    return type(value) in (kinds if isinstance(kinds, tuple) else (kinds,))
+
+
+def _named(kinds: Kinds) -> str:
+    return " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
 
 
 def manifest_path(predictions: Path) -> Path:
     """The manifest that lies beside a prediction file."""
     return predictions.with_name(predictions.name.removesuffix(".jsonl.gz") + ".manifest.json")
+
+
+def _manifest(predictions: Path) -> dict[str, Any]:
+    """The manifest of a prediction file, which is the one it names."""
+    path = manifest_path(predictions)
+    manifest = read_object(path)
+    if manifest.get("predictions_sha256") != sha256_file(predictions):
+        raise InputError(f"{predictions}: is not the file its manifest names; predict again")
+    for key, kind in MANIFEST.items():
+        if not _is(manifest.get(key), kind):
+            raise InputError(f"{path}: key '{key}' is missing or is no {_named(kind)}; predict again")
+    if not 0 <= manifest["seed"] <= LARGEST:
+        raise InputError(f"{path}: seed is out of range; number seeds from 1, 0 is for a seedless arm")
+    return manifest
 
 
 def _predictions(path: Path, records: dict[str, Record]) -> dict[str, dict[str, Any]]:
@@ -66,13 +101,17 @@ def _predictions(path: Path, records: dict[str, Record]) -> dict[str, dict[str, 
     for number, prediction in _lines(path, fields):
         name = prediction["problem_id"]
         if name not in records:
-            raise InputError(f"{path}:{number}: {name} is not in the evaluation set; predict on the same set")
+            raise InputError(
+                f"{path}:{number}: {shown(name)} is not in the evaluation set; predict on the same set"
+            )
         if name in predictions:
-            raise InputError(f"{path}:{number}: {name} appears twice; predict again")
+            raise InputError(f"{path}:{number}: {shown(name)} appears twice; predict again")
+        if not 0 <= prediction["tokens"] <= LARGEST:
+            raise InputError(f"{path}:{number}: tokens is out of range; predict again")
         predictions[name] = prediction
     if missing := sorted(records.keys() - predictions.keys()):
         raise InputError(
-            f"{path}: {len(missing)} problems are missing, the first is {missing[0]}; predict again"
+            f"{path}: {len(missing)} problems are missing, the first is {shown(missing[0])}; predict again"
         )
     return predictions
 
@@ -96,13 +135,8 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path) -> None:
             names other predictions, or there is no such rule.
     """
     predictions, records = Path(predictions), Path(records)
-    manifest = read_json(manifest_path(predictions))
-    sha256 = sha256_file(predictions)
-    if manifest.get("predictions_sha256") != sha256:
-        raise InputError(f"{predictions}: is not the file its manifest names; predict again")
-    for key in ("study", "evaluation_set", "arm", "seed"):
-        if key not in manifest:
-            raise InputError(f"{manifest_path(predictions)}: key '{key}' is missing; predict again")
+    manifest = _manifest(predictions)
+    sha256 = manifest["predictions_sha256"]
     problems = {record.id: record for record in read_records(records)}
     metadata = {
         "schema": SCHEMA,
@@ -140,13 +174,14 @@ def read_scores(path: str | Path) -> tuple[dict[str, Any], pa.Table]:
         InputError: the file cannot be read, or `rescore` did not write it.
     """
     try:
-        table = pq.read_table(path)
+        with open(path, "rb") as stream:
+            table = pq.read_table(stream)
     except (OSError, pa.ArrowException):
         raise InputError(
             f"{path}: cannot be read as Parquet; make it again with the rule that wrote it"
         ) from None
-    metadata = json.loads((table.schema.metadata or {}).get(b"promptdp", b"{}"))
-    if metadata.get("schema") != SCHEMA:
+    metadata = parse_json((table.schema.metadata or {}).get(b"promptdp", b"{}"), path)
+    if not isinstance(metadata, dict) or metadata.get("schema") != SCHEMA:
         raise InputError(f"{path}: is no file of scores ({SCHEMA}); make it with the rule `score`")
     return metadata, table
 
@@ -154,11 +189,14 @@ def read_scores(path: str | Path) -> tuple[dict[str, Any], pa.Table]:
 def score_lines(rule: str, input_path: Path, output_path: Path) -> None:
     """Score lines {id, gold, response, [capped]} into lines {id, extracted, correct, reason}, in order.
 
+    An id is a text or an integer and comes back as it was given; other keys are ignored.
+
     Raises:
         InputError: the input is missing or malformed, or there is no such rule.
     """
+    score(rule, response="", gold="")  # refuses an unknown rule where there is no line that would
     results = []
-    for number, case in _lines(Path(input_path), {"id": str, "gold": str, "response": str}):
+    for number, case in _lines(Path(input_path), {"id": (str, int), "gold": str, "response": str}):
         capped = case.get("capped", False)
         if type(capped) is not bool:
             raise InputError(f"{input_path}:{number}: capped is no bool; write true or false")

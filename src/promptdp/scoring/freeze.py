@@ -4,6 +4,7 @@ The files of a rule are its module, this package's frame, and what they import i
 outside a rule uses the standard library, mpmath and the package's errors, which decide no verdict.
 """
 
+import re
 from pathlib import Path
 
 from promptdp.closure import SOURCE, import_closure
@@ -55,8 +56,9 @@ def check_lock(rule: str, path: str | Path) -> None:
         raise InputError(f"{path}: cannot be read; write it with `promptdp freeze {rule}`") from None
     current = lock_text(rule)
     if locked != current:
-        changed = set(locked.splitlines()) ^ set(current.splitlines())
-        file = min((line.partition("  ")[2] for line in changed), default=str(path))
+        changed = sorted(set(locked.splitlines()) ^ set(current.splitlines()))
+        files = [match[1] for line in changed if (match := re.fullmatch(r"[0-9a-f]{64}  (\S+)", line))]
+        file = min(files, default=str(path))
         raise InputError(
             f"{file}: differs from the frozen {rule} ({path}); restore it, or run `promptdp freeze {rule}`"
         )
