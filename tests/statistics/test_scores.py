@@ -74,6 +74,31 @@ FAULTS = {
         "problem_id,correct\n" + "".join(f"{p},1\n{p},1\n" for p in "abcde"),
         "twice in one seed: a, b, c and 2 more",
     ),
+    "a column twice": (
+        "x.csv",
+        "problem_id,correct,correct\na,1,0\n",
+        "x.csv: has more than one column correct",
+    ),
+    "another column twice": ("x.csv", "t,problem_id,t,correct\n1,a,1,0\n", "more than one column t;"),
+    "a column twice and no row": ("x.csv", "problem_id,problem_id,correct\n", "one column problem_id"),
+    "a newline in the id of a fault": (
+        "x.csv",
+        'problem_id,correct\n"a\nb",2\n',
+        r'x.csv:3: .* problem "a\\nb"',
+    ),
+    "a problem twice with a quote in its id": (
+        "x.csv",
+        'problem_id,correct\n"a""\n",1\n"a""\n",1\n',
+        r'one seed: "a\\"\\n";',
+    ),
+    "a fractional seed": ("x.csv", "problem_id,correct,seed\na,1,1.5\n", "x.csv:2: seed is not"),
+    "a seed of many digits": (
+        "x.csv",
+        f"problem_id,correct,seed\na,1,{'9' * 5000}\n",
+        "x.csv:2: seed is not",
+    ),
+    "no seed in a column of seeds": ("x.csv", "problem_id,correct,seed\na,1,\n", "x.csv:2: seed is not"),
+    "a quote that never ends": ("x.csv", 'problem_id,correct\n"a,1\nb,1\n', "fields"),
     "a Parquet file that is none": ("x.parquet", "problem_id,correct\n", "x.parquet: is not a Parquet"),
 }
 
@@ -97,6 +122,58 @@ def test_a_fault_is_named_with_its_place(name, text, message, tmp_path):
 def test_a_gap_in_parquet_is_never_dropped(columns, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_scores_file(parquet(tmp_path / "x.parquet", columns))
+
+
+def test_a_quote_a_comma_and_a_newline_belong_to_an_id(tmp_path):
+    text = 'problem_id,correct\n"a,""b""\nc",1\n'
+    assert read_scores_file(write(tmp_path / "x.csv", text)).seeds == {1: {'a,"b"\nc': 1}}
+
+
+@pytest.mark.parametrize("metadata", [b"[]", b"null", b'{"manifest": []}', b"{", b"\xff", b"[" * 100_000])
+def test_parquet_metadata_that_are_no_object_are_refused(metadata, tmp_path):
+    table = pa.table({"problem_id": ["a"], "correct": [1]}).replace_schema_metadata({METADATA_KEY: metadata})
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet:.*JSON"):
+        read_scores_file(tmp_path / "x.parquet")
+
+
+def test_a_parquet_column_twice_is_refused(tmp_path):
+    table = pa.Table.from_arrays(
+        [pa.array(["a"]), pa.array([1]), pa.array([0])], ["problem_id", *["correct"] * 2]
+    )
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="more than one column correct"):
+        read_scores_file(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+def test_a_folder_is_no_file_of_scores(name, tmp_path):
+    (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match=rf"{name}: cannot be read \(Is a directory\)"):
+        read_scores_file(tmp_path / name)
+
+
+FAMILIES = [
+    "null",
+    "{}",
+    "0.5",
+    '["0.5"]',
+    "[true]",
+    "[1.5]",
+    "[-0.1]",
+    "[NaN]",
+    "[[0.1]]",
+    "garbage",
+    "[1e999]",
+]
+
+
+@pytest.mark.parametrize("text", [*FAMILIES, "[" * 100_000])
+def test_a_family_that_is_no_list_of_probabilities_is_refused_by_name(text, tmp_path):
+    arm = [write(tmp_path / "a.csv", "problem_id,correct\na,1\n")]
+    family = write(tmp_path / "family.json", text)
+    with pytest.raises(InputError, match=r"family\.json|--family-p"):
+        contrast_files(arm, arm, family=family)
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])

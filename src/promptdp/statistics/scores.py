@@ -4,7 +4,6 @@ Evaluation problems are public, so an error may name the first of them.
 """
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.files import canonical_json
+from promptdp.files import parse_json, shown
 
 Scores = Mapping[int, Mapping[str, int]]
 """Correctness (0 or 1) by seed and problem id. An arm whose only seed is 0 is seedless: it pairs with all."""
@@ -55,7 +54,9 @@ def read_scores_file(path: str | Path, position: int = 1) -> ScoreFile:
             raise InputError(f"{where}: a row has no problem_id; give every problem an id")
         truth = _TRUTH.get(str(correct).lower())
         if truth is None:
-            raise InputError(f"{where}: correct is not 0 or 1 for problem {problem}; score it again")
+            raise InputError(
+                f"{where}: correct is not 0 or 1 for problem {shown(str(problem))}; score it again"
+            )
         scores = seeds.setdefault(default if seed is None else _seed(seed, where), {})
         if str(problem) in scores:
             repeated.append(str(problem))
@@ -130,7 +131,7 @@ def require_one_evaluation(files: Sequence[ScoreFile]) -> None:
         for key, value in session.items():
             if value != first[key]:
                 raise InputError(
-                    f"{path}: {key} is {_shown(value)}, but {_shown(first[key])} in {first_path}; "
+                    f"{path}: {key} is {shown(value)}, but {shown(first[key])} in {first_path}; "
                     "predict and score both arms in one setting"
                 )
 
@@ -138,10 +139,6 @@ def require_one_evaluation(files: Sequence[ScoreFile]) -> None:
 def _session(metadata: dict[str, Any]) -> dict[str, Any]:
     manifest = metadata.get("manifest") or {}
     return {key: metadata.get(key) for key in SESSION} | {key: manifest.get(key) for key in PREDICTION}
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else canonical_json(value)
 
 
 Row = tuple[str, Any, Any, Any]  # where it stands, problem_id, correct, seed
@@ -173,20 +170,30 @@ def _read_parquet(path: Path) -> tuple[Iterator[Row], dict[str, Any] | None]:
             _require_columns(path, names)
             columns = ["problem_id", "correct", *(["seed"] if "seed" in names else [])]
             table = file.read(columns)
+            values = [table.column(name).to_pylist() for name in columns]
             raw = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
-        metadata = None if raw is None else json.loads(raw)
     except (pa.ArrowException, ValueError):
         raise InputError(f"{path}: is not a Parquet file of scores; make it again with score-run") from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    values = [table.column(name).to_pylist() for name in columns]
+        raise InputError(f"{path}: cannot be read ({error.strerror or 'damaged'}); check the path") from None
     if "seed" in names and None in values[2]:
         raise InputError(f"{path}: a row has no seed; score the arm again")
     seeds = values[2] if "seed" in names else [None] * table.num_rows
-    return ((str(path), *row) for row in zip(*values[:2], seeds, strict=True)), metadata
+    return ((str(path), *row) for row in zip(*values[:2], seeds, strict=True)), _metadata(path, raw)
 
 
-def _require_columns(path: Path, names: Iterable[str]) -> None:
+def _metadata(path: Path, raw: bytes | None) -> dict[str, Any] | None:
+    if raw is None:
+        return None
+    metadata = parse_json(raw, path)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("manifest", {}), dict):
+        raise InputError(f"{path}: its metadata are no JSON object; make it again with score-run")
+    return metadata
+
+
+def _require_columns(path: Path, names: Sequence[str]) -> None:
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise InputError(f"{path}: has more than one column {shown(repeated[0])}; keep one of each")
     missing = [name for name in ("problem_id", "correct") if name not in set(names)]
     if missing:
         raise InputError(f"{path}: has no column {missing[0]}; scores need problem_id and correct")
@@ -201,6 +208,6 @@ def _seed(value: Any, where: str) -> int:
     return int(text)
 
 
-def _first(ids: Sequence[str], shown: int = 3) -> str:
-    more = f" and {len(ids) - shown} more" if len(ids) > shown else ""
-    return ", ".join(ids[:shown]) + more
+def _first(ids: Sequence[str], listed: int = 3) -> str:
+    more = f" and {len(ids) - listed} more" if len(ids) > listed else ""
+    return ", ".join(map(shown, ids[:listed])) + more
