@@ -4,7 +4,7 @@ import pytest
 
 from promptdp.assurance.composition import compose_benchmark
 from promptdp.errors import InputError
-from promptdp.files import write_json
+from promptdp.files import read_json, write_json
 from promptdp.privacy.accounting import composed_epsilon, epsilon_pld
 from promptdp.study import load_study
 
@@ -23,9 +23,8 @@ def manifests(tmp_path):
         mechanism = {"slots": 40, "expected": 4, "rounds": 3, "noise_multiplier": 1.5}
         settings = {"benchmark": "arithmetic", "arm": arm}
         attempts = 4 if index == 0 else 3
-        write_json(
-            paths[-1], {"settings": settings, "seed": seed, "mechanism": mechanism, "attempts": attempts}
-        )
+        manifest = {"schema": "promptdp/run/1", "study": STUDY.name, "settings": settings, "seed": seed}
+        write_json(paths[-1], manifest | {"mechanism": mechanism, "attempts": attempts})
     return paths
 
 
@@ -49,3 +48,45 @@ def test_a_missing_run_is_named(manifests):
 def test_an_unknown_benchmark_names_those_that_exist(manifests):
     with pytest.raises(InputError, match=r"'poems'; see arithmetic, stories, choices"):
         compose_benchmark(STUDY, "poems", manifests)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schema": "promptdp/run/2"}, "its schema is not promptdp/run/1"),
+        ({"study": "other"}, "is not of study"),
+        ({"settings": []}, "settings: "),
+        ({"settings": {"benchmark": ["arithmetic"], "arm": "dp_grpo"}}, "settings.benchmark: "),
+        ({"settings": {"benchmark": "arithmetic"}}, "lacks settings.arm"),
+        ({"seed": "1"}, "seed: "),
+        ({"mechanism": None}, "mechanism: "),
+        (
+            {"mechanism": {"slots": 40, "expected": 4, "noise_multiplier": "1.5"}},
+            "mechanism.noise_multiplier: ",
+        ),
+        ({"attempts": True}, "attempts: "),
+    ],
+)
+def test_a_file_that_is_no_manifest_of_a_run_is_named(manifests, changes, message):
+    write_json(manifests[0], read_json(manifests[0]) | changes)
+    with pytest.raises(InputError, match=f"^{manifests[0]}: {message}"):
+        compose_benchmark(STUDY, "arithmetic", manifests)
+
+
+def test_a_run_given_twice_is_refused(manifests):
+    with pytest.raises(InputError, match=f"^{manifests[0]}: is of a run that another"):
+        compose_benchmark(STUDY, "arithmetic", [*manifests, manifests[0]])
+
+
+@pytest.mark.parametrize("content", ["[]", "null", "{", "[" * 100_000])
+def test_a_manifest_that_is_no_object_is_named(manifests, content):
+    manifests[0].write_text(content)
+    with pytest.raises(InputError, match=f"^{manifests[0]}"):
+        compose_benchmark(STUDY, "arithmetic", manifests)
+
+
+def test_a_benchmark_without_a_private_run_has_nothing_to_compose(manifests, tmp_path):
+    arms = {name: arm for name, arm in STUDY.arms.items() if not arm.private}
+    public = STUDY.model_copy(update={"arms": arms})
+    with pytest.raises(InputError, match="arithmetic has no private run"):
+        compose_benchmark(public, "arithmetic", manifests)

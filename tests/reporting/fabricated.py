@@ -166,9 +166,11 @@ def write_budgets(study: Study, folder: Path) -> list[Path]:
                 "schema": "promptdp/composition/1",
                 "study": study.name,
                 "benchmark": benchmark,
-                "runs": [
-                    f"{arm}/seed{s}" for b, arm, s in study.runs() if b == benchmark and arm != "nonprivate"
-                ],
+                "runs": {
+                    f"{arm}/seed{s}": 50
+                    for b, arm, s in study.runs()
+                    if b == benchmark and arm != "nonprivate"
+                },
                 "delta": 1 / 8740,
                 "epsilon": 17.25,
             },

@@ -73,6 +73,11 @@ def test_an_unknown_contrast_is_refused_with_those_there_are(tiny, tmp_path):
         written(study, scores_of(paths, "gold", "control"), "gold-control", tmp_path / "c.json")
 
 
+def test_an_unknown_evaluation_set_is_refused_with_those_there_are(tiny, tmp_path):
+    with pytest.raises(InputError, match="has no set sums; there are arithmetic, stories"):
+        write_study_contrast(tiny[0], "sums", "gsm8k", "gold-base", tiny[1], tmp_path / "c.json")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -80,6 +85,7 @@ def test_an_unknown_contrast_is_refused_with_those_there_are(tiny, tmp_path):
         ({"evaluation_set": "stories"}, "its evaluation_set is not arithmetic"),
         ({"scorer": "math_robust"}, "its scorer is not math_strict"),
         ({"arm": "gold"}, "its arm is in no contrast of this family"),
+        ({"arm": ["gold"]}, "its arm is in no contrast of this family"),
         ({"seed": 3}, "seed 3 stands in .* too"),
     ],
 )

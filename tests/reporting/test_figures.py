@@ -103,10 +103,27 @@ def test_a_seeded_study_says_on_the_figure_that_it_is_not_private(tiny, drawn, t
     assert "† not private" in drawn.with_suffix(".svg").read_text()
 
 
-def test_a_study_without_contrasts_to_the_base_draws_a_figure_that_says_so(tiny, tmp_path):
-    make_figure(2, tiny[0], [], tmp_path / "fig2")
+def test_a_study_without_contrasts_to_the_base_draws_a_figure_that_says_so(tmp_path):
+    study = fabricated.study(tmp_path, contrasts=[])
+    make_figure(2, study, [], tmp_path / "fig2")
     assert "No arm is contrasted with the public base." in (tmp_path / "fig2.svg").read_text()
     assert (tmp_path / "fig2.csv").read_text().count("\n") == 1
+
+
+def test_inputs_without_a_contrast_to_the_base_are_refused_and_nothing_is_written(tiny, tmp_path):
+    study, paths = tiny
+    for useless in ([], [p for p in paths if "-base" not in p.name]):
+        with pytest.raises(
+            InputError, match="figure 2: no input is one of the contrasts it shows; give those"
+        ):
+            make_figure(2, study, useless, tmp_path / "fig2")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_stem_that_is_a_folder_is_refused(tiny, tmp_path):
+    with pytest.raises(InputError, match="is a folder"):
+        make_figure(2, *tiny, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_unknown_figure_is_refused(tiny, tmp_path):

@@ -96,13 +96,14 @@ def test_table_6_states_the_budget_of_one_run_beside_that_of_all(tiny):
 def test_table_6_tells_the_mechanisms_of_a_benchmark_apart(tmp_path):
     arms = fabricated.SETTINGS["arms"]
     study = fabricated.study(tmp_path, arms=arms | {"gold": arms["gold"] | {"rounds": 100}})
-    table = make_table(6, study, fabricated.write_budgets(study, tmp_path))
+    budgets = fabricated.write_budgets(study, tmp_path)
+    table = make_table(6, study, budgets)
     assert [row[1:5] for row in texts(table)][:2] == [
         ["Zero-adv. control, DP-GRPO", "874", "16", "50"],
         ["Gold DP-SFT", "874", "16", "100"],
     ]
     assert table.rows[1][6].text == "–"
-    assert "Gold DP-SFT runs at T=100." in make_table(1, study, []).notes
+    assert "Gold DP-SFT runs at T=100." in make_table(1, study, budgets).notes
 
 
 def test_a_given_noise_multiplier_is_not_taken_for_a_target_of_the_same_number(tmp_path):
@@ -173,9 +174,8 @@ def test_a_non_private_arm_carries_a_dagger_that_is_explained(tiny):
 
 
 @pytest.mark.parametrize("number", TABLES)
-def test_every_table_of_a_seeded_study_says_it_is_not_private(number, tmp_path):
-    study = fabricated.study(tmp_path, randomness="seeded")
-    table = make_table(number, study, [])
+def test_every_table_of_a_seeded_study_says_it_is_not_private(tiny, number, tmp_path):
+    table = make_table(number, fabricated.study(tmp_path, randomness="seeded"), tiny[1])
     assert table.caption.startswith("NOT PRIVATE (seeded). ")
     assert table.notes[0].startswith("NOT PRIVATE (seeded): ")
 
@@ -251,6 +251,74 @@ def test_labels_cannot_break_a_table():
     assert r"\caption{50\% \& more}" in as_latex(table)
     assert r"\$d & \{\}\textasciitilde{}\textasciicircum{}\textbackslash{} \\" in as_latex(table)
     assert list(csv.reader(io.StringIO(as_csv(table))))[1] == ["<b>|*c*\n$d", "{}~^\\"]
+
+
+@pytest.mark.parametrize("number", set(TABLES) - {5})  # the study has no third benchmark
+def test_a_table_that_no_input_says_anything_for_is_refused_with_what_it_needs(tiny, number):
+    study, paths = tiny
+    needed = {1: "calibrations", 2: "contrasts", 3: "scores", 4: "scores", 6: "calibrations", 10: "scores"}
+    kinds = {
+        "calibrations": [p for p in paths if "calibration" not in p.parts],
+        "contrasts": [p for p in paths if "contrasts" not in p.parts],
+        "scores": [p for p in paths if p.suffix != ".parquet"],
+    }
+    kind = needed.get(number, "contrasts")
+    for useless in ([], kinds[kind]):
+        with pytest.raises(
+            InputError, match=f"table {number}: no input holds what it shows; give the {kind}"
+        ):
+            make_table(number, study, useless)
+
+
+def test_a_table_is_not_written_over_a_folder(tiny, tmp_path):
+    with pytest.raises(InputError, match="is a folder"):
+        write_table(make_table(2, *tiny), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_input_that_is_missing_or_a_folder_is_named(tiny, tmp_path):
+    (tmp_path / "folder.parquet").mkdir()
+    for name in ("none.json", "none.parquet", "folder.parquet", "."):
+        with pytest.raises(InputError, match=rf"^{tmp_path / name}: cannot be read"):
+            make_table(2, tiny[0], [tmp_path / name])
+
+
+MISSHAPEN = {
+    ("contrast", "n_problems"): [0, True, "400", None],
+    ("contrast", "ci95_pp"): [None, [], [1], [1, 2, 3], ["1", "2"], {"low": 1}],
+    ("contrast", "difference_pp"): ["1", None, [1]],
+    ("contrast", "arm"): [["dp_grpo"], None, {}],
+    ("contrast", "per_seed_pp"): [[], None, [1.0], [1, "2", 3]],
+    ("contrast", "mcnemar"): [None, [{}], [1, 2, 3], [{"seed": 1, "b": -1, "c": 0, "p_holm": 1}] * 3],
+    ("contrast", "seed_sd_pp"): ["1", [1]],
+    ("calibration", "sigma"): ["0.4", None, True, 0, [0.4]],
+    ("calibration", "delta"): [0, "small", [1e-5]],
+    ("calibration", "slots"): [874.5, "874", [874]],
+    ("composed", "benchmark"): [["stories"], None],
+    ("composed", "runs"): [None, 8, "all"],
+    ("composed", "epsilon"): ["17", [17]],
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"), [(*at, v) for at, values in MISSHAPEN.items() for v in values]
+)
+def test_a_value_of_the_wrong_kind_is_named_with_its_key(tiny, tmp_path, kind, key, value):
+    study, paths = tiny
+    prefix = {"contrast": "dp_grpo-base", "calibration": "n874", "composed": "composed-stories"}[kind]
+    content = read_json(next(p for p in paths if p.name.startswith(prefix)))
+    write_json(tmp_path / "x.json", content | {key: value})
+    with pytest.raises(InputError, match=rf"^{tmp_path}/x\.json: .*{key}.*; make it again") as caught:
+        make_table(2, study, [tmp_path / "x.json"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, 3, ["gold"], {}])
+def test_scores_that_misname_their_arm_are_refused(tiny, tmp_path, value):
+    metadata = {"study": "tiny", "evaluation_set": "stories", "scorer": "gsm8k", "arm": value, "seed": 1}
+    fabricated.write_score_file(tmp_path / "x.parquet", [True], metadata)
+    with pytest.raises(InputError, match=r"x\.parquet: arm"):
+        make_table(3, tiny[0], [tmp_path / "x.parquet"])
 
 
 BAD = {

@@ -5,9 +5,34 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.files import read_json
+from promptdp.files import read_object
+from promptdp.forms import Form, of_study, validated
 from promptdp.privacy.accounting import composed_epsilon
 from promptdp.study import Study
+
+
+class Mechanism(Form):
+    """What a run's manifest says of its mechanism."""
+
+    slots: int
+    expected: int
+    noise_multiplier: float
+
+
+class Settings(Form):
+    """What it says of its settings."""
+
+    benchmark: str
+    arm: str
+
+
+class RunManifest(Form):
+    """What the composition reads of it."""
+
+    settings: Settings
+    seed: int
+    mechanism: Mechanism
+    attempts: int
 
 
 def compose_benchmark(study: Study, benchmark: str, manifests: Sequence[Path]) -> dict[str, Any]:
@@ -21,22 +46,29 @@ def compose_benchmark(study: Study, benchmark: str, manifests: Sequence[Path]) -
         manifests: the `run.json` of every private run on the benchmark's slots.
 
     Raises:
-        InputError: there is no such benchmark, or the manifest of a private run is not among the files.
+        InputError: there is no such benchmark, a file is no manifest of this study, two are of one run, or
+        the manifest of a private run is not among the files.
     """
     if benchmark not in study.benchmarks:
         raise InputError(
             f"--benchmark: no benchmark is named '{benchmark}'; see {', '.join(study.benchmarks)}"
         )
-    found = {}
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
     for path in manifests:
-        manifest = read_json(path)
-        found[manifest["settings"]["benchmark"], manifest["settings"]["arm"], manifest["seed"]] = manifest
+        manifest = of_study(study.name, read_object(path, "promptdp/run/1"), path)
+        validated(RunManifest, manifest, path)
+        run = manifest["settings"]["benchmark"], manifest["settings"]["arm"], manifest["seed"]
+        if run in found:
+            raise InputError(f"{path}: is of a run that another manifest is of; give each run once")
+        found[run] = manifest
     runs = [run for run in study.runs() if run[0] == benchmark]
     private = [run for run in runs if study.arms[run[1]].private]
     missing = [run for run in private if run not in found]
-    if missing or not private:
+    if not private:
+        raise InputError(f"--benchmark: {benchmark} has no private run, so there is nothing to compose")
+    if missing:
         raise InputError(
-            f"--runs: the manifest of {'/'.join(map(str, (missing or [benchmark])[0]))} is missing"
+            f"--runs: the manifest of {'/'.join(map(str, missing[0]))} is missing; give every run's"
         )
     delta = study.run_settings(benchmark, private[0][1]).delta
     return {

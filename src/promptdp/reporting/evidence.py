@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from promptdp.errors import InputError
-from promptdp.files import sha256_file, write_json
+from promptdp.files import sha256_file, shown, write_json
 from promptdp.statistics.contrast import contrast, mcnemar_p_values
 from promptdp.statistics.scores import (
     ScoreFile,
@@ -33,14 +33,19 @@ def write_study_contrast(
             SHA-256 of every input.
 
     Raises:
-        InputError: the study has no such contrast, a score file is not of this study, evaluation set and
-        scorer, a
-            seed of an arm is missing, or the files can't be compared (`require_one_evaluation`).
+        InputError: the study has no such evaluation set or contrast, a score file is not of this study,
+        evaluation set and scorer, a seed of an arm is missing, or the files can't be compared
+        (`require_one_evaluation`).
     """
+    if evaluation_set not in study.evaluation_sets:
+        raise InputError(
+            f"--evaluation-set: study {study.name} has no set {shown(evaluation_set)}; "
+            f"there are {', '.join(study.evaluation_sets)}"
+        )
     contrasts = {spec.name: spec for spec in study.evaluated_contrasts(evaluation_set)}
     if name not in contrasts:
         raise InputError(
-            f"--name: study {study.name} has no contrast {name} on {evaluation_set}; "
+            f"--name: study {study.name} has no contrast {shown(name)} on {evaluation_set}; "
             f"there are {', '.join(sorted(contrasts)) or 'none'}"
         )
     spec = contrasts[name]
@@ -81,7 +86,7 @@ def _arms(
         for key, value in expected.items():
             if metadata.get(key) != value:
                 raise InputError(f"{file.path}: its {key} is not {value}; give the scores of this contrast")
-        if metadata.get("arm") not in by_arm:
+        if metadata.get("arm") not in list(by_arm):
             raise InputError(f"{file.path}: its arm is in no contrast of this family; leave it out")
         by_arm[metadata["arm"]].append(file)
     require_one_evaluation(files)

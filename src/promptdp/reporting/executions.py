@@ -6,9 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from promptdp.files import canonical_json, read_json, sha256_bytes, write_json, write_text
+from promptdp.errors import InputError
+from promptdp.files import (
+    canonical_json,
+    read_object,
+    sha256_bytes,
+    with_ending,
+    write_json,
+    write_text,
+)
+from promptdp.forms import Form, of_study, validated
+from promptdp.reporting.forms import ContrastSummary, ExecutionFile, RunFile
 from promptdp.study import Study
 
+SCHEMA = "promptdp/execution/1"
 COLUMNS = (
     "execution",
     "id",
@@ -19,6 +30,7 @@ COLUMNS = (
     "95% interval",
     "seeds",
 )
+FORMS: dict[str, type[Form]] = {"promptdp/run/1": RunFile, "promptdp/contrast/1": ContrastSummary}
 
 
 def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path], stem: Path) -> None:
@@ -31,15 +43,21 @@ def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path]
         inputs: the run manifests and contrasts of this execution.
         stores: folders of kept executions, the recorded one first; a folder may not exist yet.
         stem: output path without its ending; .csv and .md are written.
+
+    Raises:
+        InputError: an input is neither run manifest nor contrast, or is of another study; no input is a run
+        manifest; a store holds something else than executions of this study.
     """
-    files = [read_json(path) for path in inputs]
+    files = [_input(study, path) for path in inputs]
     adapters = sorted(file["adapter_sha256"] for file in files if file["schema"] == "promptdp/run/1")
+    if not adapters:
+        raise InputError("--inputs: no input is the manifest of a run; give every run.json of the execution")
     identity = sha256_bytes(canonical_json([study.name, adapters]).encode())[:12]
-    kept = _entries(stores)
+    kept = _entries(study, stores)
     if identity not in kept:
         contrasts = [_summary(file) for file in files if file["schema"] == "promptdp/contrast/1"]
         entry = {
-            "schema": "promptdp/execution/1",
+            "schema": SCHEMA,
             "number": len(kept) + 1,
             "id": identity,
             "study": study.name,
@@ -51,12 +69,20 @@ def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path]
     _write(rows, stem)
 
 
-def _entries(stores: Sequence[Path]) -> dict[str, dict[str, Any]]:
+def _input(study: Study, path: Path) -> dict[str, Any]:
+    content = read_object(path)
+    form = FORMS.get(str(content.get("schema")))
+    if form is None:
+        raise InputError(f"{path}: is neither a run's manifest nor a contrast; give run.json and contrasts")
+    return validated(form, of_study(study.name, content, path), path)
+
+
+def _entries(study: Study, stores: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """The kept executions by id; one that stands in two stores is taken from the first."""
     found: dict[str, dict[str, Any]] = {}
     for store in stores:
         for path in sorted(store.glob("*.json")):
-            entry = read_json(path)
+            entry = validated(ExecutionFile, of_study(study.name, read_object(path, SCHEMA), path), path)
             found.setdefault(entry["id"], entry)
     return found
 
@@ -85,6 +111,6 @@ def _write(rows: list[list[str]], stem: Path) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(rows)
-    write_text(stem.with_suffix(".csv"), text.getvalue())
+    write_text(with_ending(stem, "csv"), text.getvalue())
     lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
-    write_text(stem.with_suffix(".md"), "".join(f"| {' | '.join(line)} |\n" for line in lines))
+    write_text(with_ending(stem, "md"), "".join(f"| {' | '.join(line)} |\n" for line in lines))

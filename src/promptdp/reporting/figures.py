@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from promptdp.errors import InputError
-from promptdp.files import write_text
+from promptdp.files import with_ending, write_text
 from promptdp.reporting import style
 from promptdp.reporting.accuracy_tables import base_of, endpoint, scorers_of
 from promptdp.reporting.inputs import Inputs, read_inputs
@@ -49,15 +49,21 @@ def make_figure(number: int, study: Study, inputs: Sequence[Path], stem: str | P
     The same inputs give the same bytes.
 
     Raises:
-        InputError: there is no such figure, or an input is not usable (`read_inputs`).
+        InputError: there is no such figure, an input is not usable (`read_inputs`), or none holds what the
+        figure shows.
     """
     if number != 2:
         raise InputError(f"figure {number}: is not made here; there is 2")
     stem = Path(stem)
     points = differences_to_base(study, read_inputs(study, inputs))
+    if not points and _contrasts_with_base(study):
+        raise InputError(
+            f"figure 2: no input is one of the contrasts it shows; give those of {study.name} with its base "
+            "under the strict scorer"
+        )
     with matplotlib.style.context(["default", style.STYLE]):
         style.save(_draw(study, points), stem)
-    write_text(stem.with_name(f"{stem.name}.csv"), _as_csv(points))
+    write_text(with_ending(stem, "csv"), _as_csv(points))
 
 
 def differences_to_base(study: Study, inputs: Inputs) -> list[Point]:
@@ -83,6 +89,12 @@ def differences_to_base(study: Study, inputs: Inputs) -> list[Point]:
             for test, value in zip(contrast["mcnemar"], contrast["per_seed_pp"], strict=True):
                 points.append(point(test["seed"], value, *_seed_interval(test, contrast["n_problems"])))
     return points
+
+
+def _contrasts_with_base(study: Study) -> bool:
+    """Whether the study has a contrast for the figure."""
+    sets = filter(None, (endpoint(study, benchmark) for benchmark in study.benchmarks))
+    return any(spec.versus == base_of(study) for name in sets for spec in study.evaluated_contrasts(name))
 
 
 def _seed_interval(test: dict[str, Any], problems: int) -> tuple[float, float]:

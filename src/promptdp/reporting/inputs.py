@@ -7,6 +7,13 @@ from typing import Any, NamedTuple
 
 from promptdp.errors import InputError
 from promptdp.files import read_json, sha256_file
+from promptdp.forms import of_study, validated
+from promptdp.reporting.forms import (
+    CalibrationFile,
+    CompositionFile,
+    ContrastFile,
+    ScoresMetadata,
+)
 from promptdp.statistics.scores import read_scores_file
 from promptdp.study import RunSettings, Study
 
@@ -53,17 +60,14 @@ def read_inputs(study: Study, paths: Sequence[Path]) -> Inputs:
     inputs = Inputs()
     for path in paths:
         inputs.hashes[str(path)] = sha256_file(path)
-        try:
-            _add(study, inputs, path)
-        except KeyError as error:
-            raise InputError(f"{path}: lacks {error.args[0]}; make it again with its rule") from None
+        _add(study, inputs, path)
     return inputs
 
 
 def _add(study: Study, inputs: Inputs, path: Path) -> None:
     if path.suffix == ".parquet":
         file = read_scores_file(path)
-        metadata = _of(study, path, file.metadata or {})
+        metadata = validated(ScoresMetadata, of_study(study.name, file.metadata or {}, path), path)
         seeds = inputs.accuracies.setdefault(
             (metadata["evaluation_set"], metadata["scorer"], metadata["arm"]), {}
         )
@@ -73,11 +77,11 @@ def _add(study: Study, inputs: Inputs, path: Path) -> None:
     content = read_json(path)
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema == "promptdp/contrast/1":
-        _of(study, path, content)
+        validated(ContrastFile, of_study(study.name, content, path), path)
         key = (content["evaluation_set"], content["scorer"], content["arm"], content["versus"])
         _once(path, inputs.contrasts, key, content)
     elif schema == "promptdp/calibration/1":
-        target = content["epsilon_target"]
+        target = validated(CalibrationFile, content, path)["epsilon_target"]
         mechanism = MechanismKey(
             content["slots"],
             content["expected"],
@@ -88,17 +92,12 @@ def _add(study: Study, inputs: Inputs, path: Path) -> None:
         )
         _once(path, inputs.calibrations, mechanism, content)
     elif schema == "promptdp/composition/1":
-        _once(path, inputs.compositions, _of(study, path, content)["benchmark"], content)
+        validated(CompositionFile, of_study(study.name, content, path), path)
+        _once(path, inputs.compositions, content["benchmark"], content)
     else:
         raise InputError(
             f"{path}: is not what tables are made from; give scores, contrasts, calibrations, compositions"
         )
-
-
-def _of(study: Study, path: Path, content: dict[str, Any]) -> dict[str, Any]:
-    if content.get("study") != study.name:
-        raise InputError(f"{path}: is not of study {study.name}; give the files of one study")
-    return content
 
 
 def _once(path: Path, among: dict[Any, Any], key: Any, value: Any) -> None:

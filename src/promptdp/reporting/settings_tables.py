@@ -164,6 +164,6 @@ def _rdp(calibration: dict[str, Any]) -> Cell:
 
 
 def _composed(composition: dict[str, Any] | None) -> tuple[Cell, Cell]:
-    if composition is None or composition["epsilon"] is None:
+    if composition is None:
         return absent(), absent()
     return count(len(composition["runs"])), number(composition["epsilon"], 3)

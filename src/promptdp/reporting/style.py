@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from promptdp.files import atomic
+from promptdp.files import atomic, with_ending
 
 WIDTH = 7.16  # inches, two columns of an IEEE page
 
@@ -58,5 +58,5 @@ FORMATS: dict[str, dict[str, Any]] = {
 def save(figure: Figure, stem: Path) -> None:
     """Write STEM.pdf, STEM.svg and STEM.png, each atomically."""
     for ending, settings in FORMATS.items():
-        with atomic(stem.with_name(f"{stem.name}.{ending}")) as temporary:
+        with atomic(with_ending(stem, ending)) as temporary:
             figure.savefig(temporary, format=ending, **settings)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from promptdp.files import write_json, write_text
+from promptdp.files import with_ending, write_json, write_text
 from promptdp.reporting.cells import Cell
 
 SCHEMA = "promptdp/table/1"
@@ -33,11 +33,10 @@ class Table:
 
 def write_table(table: Table, stem: str | Path) -> None:
     """Write a table as STEM.csv (full precision), STEM.md, STEM.tex and STEM.json."""
-    stem = Path(stem)
     for ending, text in (("csv", as_csv(table)), ("md", as_markdown(table)), ("tex", as_latex(table))):
-        write_text(stem.with_name(f"{stem.name}.{ending}"), text)
+        write_text(with_ending(stem, ending), text)
     write_json(
-        stem.with_name(f"{stem.name}.json"),
+        with_ending(stem, "json"),
         {
             "schema": SCHEMA,
             "number": table.number,

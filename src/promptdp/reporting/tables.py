@@ -25,6 +25,18 @@ TABLES: dict[int, Callable[[Study, Inputs], Table]] = {
     11: contrast_tables.seeds,
 }
 
+NEEDED = {
+    1: "calibrations",
+    2: "contrasts under the strict scorer",
+    3: "scores",
+    4: "scores",
+    5: "scores",
+    6: "calibrations",
+    10: "scores",
+    11: "contrasts",
+}
+"""What each table cannot do without."""
+
 
 def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
     """Make a table by its number in the paper; what the study or the inputs lack is shown as absent.
@@ -35,12 +47,17 @@ def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
         inputs: score files, contrasts, calibrations and compositions of the study, in any order.
 
     Raises:
-        InputError: there is no such table, or an input is not usable (`read_inputs`).
+        InputError: there is no such table, an input is not usable (`read_inputs`), or none holds anything
+        that the table shows.
     """
     if number not in TABLES:
         raise InputError(f"table {number}: is not made here; there are {', '.join(map(str, TABLES))}")
     read = read_inputs(study, inputs)
     table = TABLES[number](study, read)
+    if _shows_none(number, study, read, table):
+        raise InputError(
+            f"table {number}: no input holds what it shows; give the {NEEDED[number]} of {study.name}"
+        )
     caption = f"{table.caption} Study {study.name}."
     return replace(
         table,
@@ -49,3 +66,10 @@ def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
         notes=(*warnings(study), *table.notes),
         inputs=read.hashes,
     )
+
+
+def _shows_none(number: int, study: Study, inputs: Inputs, table: Table) -> bool:
+    """Whether the inputs hold nothing of what the study has for a table."""
+    if number == 1:  # all but the noise multipliers comes from the study, which may calibrate none of its own
+        return not inputs.calibrations and any(spec.private for spec in study.arms.values())
+    return bool(table.rows) and table.rows == TABLES[number](study, Inputs()).rows
