@@ -55,6 +55,23 @@ BAD = {
     "a missing input": ["score", "gsm8k", "--input", "missing.jsonl", "--output", "out.jsonl"],
     "missing scores": ["contrast", "--scores", "missing.csv", "--versus", "missing.csv"],
     "an unknown decision": ["decide", "lunch", "--protocol", "config/protocol/micro.yaml", "--out", "s.json"],
+    "an output below a file": [*CALIBRATE, "--out", "config/protocol/micro.yaml/below.json"],
+    "an output that is a folder": [*CALIBRATE, "--out", "config"],
+    "an unknown scorer and no case": ["score", "vibes", "--input", "/dev/null", "--output", "out.jsonl"],
+    "a folder of cases": ["score", "gsm8k", "--input", "config", "--output", "out.jsonl"],
+    "a folder of scores": ["contrast", "--scores", "config", "--versus", "config"],
+    "a table of a folder": ["table", "2", "--study", "micro", "--inputs", "config", "--stem", "t"],
+    "a figure of no evidence": [
+        "figure",
+        "2",
+        "--study",
+        "micro",
+        "--inputs",
+        "config/config.yaml",
+        "--stem",
+        "f",
+    ],
+    "an unknown benchmark": ["compose", "--study", "micro", "--benchmark", "poems", "--runs", "config"],
     "an unknown lock": ["freeze", "vibes"],
 }
 
