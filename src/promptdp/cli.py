@@ -68,8 +68,10 @@ def _records(options: argparse.Namespace) -> None:
 
     study = load_study(options.study)
     if options.benchmark:
+        study.check_name("--benchmark", options.benchmark, study.benchmarks)
         write_training_records(study, options.benchmark, options.out)
     else:
+        study.check_name("--evaluation-set", options.evaluation_set, study.evaluation_sets)
         if options.split_out is None:
             raise InputError("--split-out is missing: say where the public split file goes")
         write_evaluation_records(study, options.evaluation_set, options.out, options.split_out)
@@ -128,9 +130,10 @@ def _compose(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     from promptdp.scoring.freeze import check_lock
     from promptdp.study import load_study
-    from promptdp.training.run import train
+    from promptdp.training.run import check_run, train
 
     study = load_study(options.study)
+    check_run(study, options.benchmark, options.arm, options.seed, options.execution)
     check_lock(study.run_settings(options.benchmark, options.arm).reward, options.lock)
     train(
         study,
@@ -154,8 +157,11 @@ def _predict(options: argparse.Namespace) -> None:
     from promptdp.evaluation.predict import predict
     from promptdp.study import load_study
 
+    study = load_study(options.study)
+    study.check_name("--evaluation-set", options.evaluation_set, study.evaluation_sets)
+    study.check_name("--arm", options.arm, study.arms)
     predict(
-        load_study(options.study),
+        study,
         options.evaluation_set,
         options.arm,
         options.seed,
@@ -212,8 +218,10 @@ def _contrast_run(options: argparse.Namespace) -> None:
     from promptdp.reporting.evidence import write_study_contrast
     from promptdp.study import load_study
 
+    study = load_study(options.study)
+    study.check_name("--evaluation-set", options.evaluation_set, study.evaluation_sets)
     write_study_contrast(
-        load_study(options.study),
+        study,
         options.evaluation_set,
         options.scorer,
         options.name,

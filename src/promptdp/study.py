@@ -5,6 +5,7 @@ The types here are the single source of the configuration: `load_study` validate
 """
 
 import difflib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -84,7 +85,7 @@ class Lora(Settings):
     alpha: Positive = 8
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
     targets: tuple[str, ...] = Field(
-        ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"), min_length=1
+        default=("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"), min_length=1
     )
 
 
@@ -357,6 +358,15 @@ class Study(Settings):
             reward=bench.reward,
             prompt=bench.prompt,
         )
+
+    def check_name(self, where: str, name: str, among: Collection[str]) -> None:
+        """Check a name that somebody typed.
+
+        Raises:
+            InputError: it is not among the names the study knows.
+        """
+        if name not in among:
+            raise InputError(f"{where}: study {self.name} has no '{name}'; it has {', '.join(among)}")
 
     def scorers(self) -> tuple[str, ...]:
         """Every scorer the study uses, as reward or endpoint, sorted."""

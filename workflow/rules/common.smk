@@ -7,8 +7,7 @@ from pathlib import Path
 
 from promptdp.closure import code_digest
 from promptdp.errors import InputError, PromptDPError
-from promptdp.files import read_json
-from promptdp.privacy.zone import private_directory
+from promptdp.files import private_directory, read_json
 from promptdp.protocol import frozen_files, load_protocol
 from promptdp.scoring import RULES
 from promptdp.scoring.freeze import digest
@@ -95,7 +94,7 @@ def forget_private_facts():
 
 def close_private_zone():
     """Before the first job: only the owner may look into private/ and Snakemake's notes."""
-    private_directory("private")
+    private_directory(PRIVATE)
     Path(".snakemake").chmod(0o700)
     forget_private_facts()
 

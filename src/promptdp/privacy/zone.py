@@ -7,10 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from promptdp.files import private_directory
-
-__all__ = ["private_directory", "run_lock"]
-
 
 @contextmanager
 def run_lock(path: str | Path) -> Iterator[None]:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
-from promptdp.files import read_bytes, sha256_file, write_json, write_text
+from promptdp.files import private_directory, read_bytes, sha256_file, write_json, write_text
 from promptdp.policy.base import load_base
 from promptdp.policy.folders import check_replaceable
 from promptdp.policy.local import LocalEngine
@@ -26,7 +26,7 @@ from promptdp.privacy.ledger import Ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.register import Register
-from promptdp.privacy.zone import private_directory, run_lock
+from promptdp.privacy.zone import run_lock
 from promptdp.records.record import Record, parse_records
 from promptdp.records.slots import Slots
 from promptdp.study import Study
