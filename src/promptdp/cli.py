@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         options.verb(options)
     except PromptDPError as error:
-        print(f"promptdp: error: {error}", file=sys.stderr)
+        print(f"promptdp: error: {' '.join(str(error).split())}", file=sys.stderr)
         raise SystemExit(error.exit_status) from None
     except BrokenPipeError:
         raise SystemExit(1) from None

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from promptdp.errors import InputError
-from promptdp.files import sha256_file, write_json, write_text
+from promptdp.files import parse_json, sha256_file, write_json, write_text
 from promptdp.study import Name, Settings, read_yaml
 
 
@@ -68,6 +68,8 @@ def read_lock(path: str | Path) -> dict[str, str]:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); freeze its files first") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text; freeze its files again") from None
     hashes = {}
     for number, line in enumerate(lines, 1):
         match = re.fullmatch(r"([0-9a-f]{64})  (\S.*)", line)
@@ -158,4 +160,4 @@ def _amendments(protocol_path: str | Path) -> list[dict[str, Any]]:
     log = _amendment_log(protocol_path)
     if not log.is_file():
         return []
-    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    return [parse_json(line, log, number) for number, line in enumerate(log.read_bytes().splitlines(), 1)]

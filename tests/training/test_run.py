@@ -399,7 +399,7 @@ def test_a_private_arm_needs_the_calibration_of_its_own_mechanism(run):
     [
         ({"sigma": 0}, "sigma is not a positive number"),
         ({"sigma": None}, "sigma is not a positive number"),
-        ({"sigma": float("nan")}, "sigma is not a positive number"),
+        ({"sigma": float("nan")}, "not valid JSON"),
         ({"sigma": True}, "sigma is not a positive number"),
         ({"sigma": 1e-6}, "sigma spends more than the stated epsilon_pld"),
         ({"sigma": 0.522}, "sigma spends more than the stated epsilon_pld"),

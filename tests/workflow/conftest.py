@@ -19,7 +19,8 @@ class Checkout:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(folder / "src")}
 
     def command(self, *arguments, study=SMALL, **config) -> list[str]:
         settings = [f"{key}={value}" for key, value in {"study": study, **config}.items()]

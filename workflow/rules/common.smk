@@ -26,7 +26,7 @@ def repo(path):
 
 def leave(error):
     """One line about a bad configuration, before any job starts, and the exit status of its kind."""
-    print(f"promptdp: error: {error}", file=sys.stderr, flush=True)
+    print(f"promptdp: error: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
     raise SystemExit(error.exit_status)
 
 

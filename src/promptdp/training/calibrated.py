@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promptdp.errors import InputError
-from promptdp.files import read_json
+from promptdp.files import read_object
 from promptdp.privacy.accounting import epsilon_bound
 from promptdp.privacy.mechanism import Mechanism
 
@@ -46,9 +46,7 @@ def _checked(settings: "RunSettings", calibration: str | Path | None) -> tuple[f
     """The noise multiplier and the epsilon that a calibration states for these settings."""
     if calibration is None:
         raise InputError(f"{settings.arm}: a private arm needs its calibration; make it with `calibrate`")
-    found = read_json(calibration)
-    if not isinstance(found, dict):
-        raise InputError(f"{calibration}: is not a calibration; make it with `calibrate`")
+    found = read_object(calibration)
     for key in ("sigma", "epsilon_pld"):
         if not _is_positive(found.get(key)):
             raise InputError(f"{calibration}: {key} is not a positive number; calibrate again")
