@@ -6,7 +6,7 @@ STUDY  ?= micro
 BIN    := $(VENV)/bin
 # Snakemake and promptdp are taken from the environment made here.
 RUN    := PATH="$(abspath $(BIN)):$$PATH"
-SNAKEMAKE := snakemake --cores $(CORES) --config study=$(STUDY)
+SETTINGS := --cores $(CORES) --config study=$(STUDY)
 
 .DEFAULT_GOAL := help
 .PHONY: help tables figures report test test-slow lint format lock record clean
@@ -22,7 +22,7 @@ figures: $(VENV)/ready  ## make the study's figures
 
 report: $(VENV)/ready  ## make everything, and report.html from it
 	@$(call campaign,all)
-	@$(RUN) $(SNAKEMAKE) all --report report.html
+	@$(RUN) snakemake all --report report.html $(SETTINGS)
 
 test: $(VENV)/dev  ## run the tests
 	@$(RUN) pytest -n 2
@@ -63,7 +63,7 @@ clean:  ## remove what the workflow made, but not private/ (the ledgers) nor the
 define campaign
 mkdir -p .snakemake && exec 9> .snakemake/campaign.lock && \
 { flock --nonblock 9 || { echo "another campaign is still running here; waiting for it" && flock 9; }; } && \
-export $(RUN) && snakemake --unlock --quiet all --config study=$(STUDY) > /dev/null && $(SNAKEMAKE) $(1)
+export $(RUN) && snakemake --unlock --quiet all --config study=$(STUDY) > /dev/null && snakemake $(1) $(SETTINGS)
 endef
 
 $(VENV)/ready: envs/train.txt pyproject.toml
