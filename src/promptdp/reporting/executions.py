@@ -1,10 +1,10 @@
 """Every complete execution of a study with its contrasts: the first is the reported one, none is dropped."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas
 
 from promptdp.errors import InputError
 from promptdp.files import (
@@ -107,10 +107,6 @@ def _row(entry: dict[str, Any], contrast: dict[str, Any]) -> list[str]:
 
 
 def _write(rows: list[list[str]], stem: Path) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(rows)
-    write_text(with_ending(stem, "csv"), text.getvalue())
-    lines = [COLUMNS, ["---"] * len(COLUMNS), *rows]
-    write_text(with_ending(stem, "md"), "".join(f"| {' | '.join(line)} |\n" for line in lines))
+    frame = pandas.DataFrame(rows, columns=COLUMNS)
+    write_text(with_ending(stem, "csv"), frame.to_csv(index=False, lineterminator="\n"))
+    write_text(with_ending(stem, "md"), frame.to_markdown(index=False, disable_numparse=True) + "\n")
