@@ -25,7 +25,7 @@ report: $(VENV)/ready  ## make everything, and report.html from it
 	@$(RUN) snakemake all --report report.html $(SETTINGS)
 
 test: $(VENV)/dev  ## run the tests
-	@$(RUN) pytest -n 2
+	@$(RUN) pytest -n 2 --dist loadgroup
 
 test-slow: $(VENV)/dev  ## run the tests that take minutes: golden values to the last bit, memory bounds
 	@$(RUN) pytest -n 2 -m slow

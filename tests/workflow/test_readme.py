@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("finished")]
 
 
 def test_the_python_block_trains_an_adapter(finished, root, monkeypatch):

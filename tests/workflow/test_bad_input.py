@@ -1,0 +1,37 @@
+"""Bad input is refused before any job starts, with one line."""
+
+import pytest
+
+pytestmark = pytest.mark.workflow
+
+BAD = {
+    "an unknown study": ({"study": "nosuch"}, "there is no such study"),
+    "an unknown source": ({"source": "elsewhere"}, "source is 'trained' or 'recorded'"),
+    "an unknown key": ({"study": "name: x\nspeed: 9\n"}, "speed"),
+    "an arm without seeds": ({"study": "extends: {}\narms: {{gold: {{seeds: []}}}}\n"}, "arms.gold.seeds"),
+    "epsilon of zero": ({"study": "extends: {}\nbenchmarks: {{stories: {{epsilon: 0}}}}\n"}, "epsilon"),
+    "more expected than slots": (
+        {"study": "extends: {}\nbenchmarks: {{stories: {{expected: 900}}}}\n"},
+        "slots",
+    ),
+    "an unknown benchmark": ({"study": "extends: {}\narms: {{gold: {{benchmarks: [poems]}}}}\n"}, "poems"),
+    "two arms of one name": ({"study": "arms:\n  gold: {{}}\n  gold: {{}}\n"}, "stands twice"),
+    "a missing file": ({"study": "extends: missing.yaml\n"}, "missing.yaml"),
+}
+MODES = [("an unknown key", "--lint"), ("an unknown key", "--printshellcmds")]
+
+
+@pytest.mark.parametrize(("case", "mode"), [*((case, "--dry-run") for case in BAD), *MODES])
+def test_bad_input_stops_before_any_job_with_one_line_and_status_2(case, mode, checkout, tmp_path):
+    config, expected = BAD[case]
+    if "\n" in config.get("study", ""):
+        path = tmp_path / "bad.yaml"
+        path.write_text(config["study"].format(checkout.folder / "config/studies/micro.yaml"))
+        config = {"study": path}
+    result = checkout.snakemake("tables", mode, **config)
+    assert result.returncode == 2, result.stdout + result.stderr
+    errors = [line for line in result.stderr.splitlines() if line.startswith("promptdp: error: ")]
+    assert len(errors) == 1 and expected in errors[0]
+    assert "Traceback" not in result.stderr
+    assert not (checkout.folder / "private").exists()
+    assert [path.name for path in (checkout.folder / "results").iterdir()] == ["README.md"]
