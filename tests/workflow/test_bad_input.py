@@ -16,6 +16,20 @@ BAD = {
     ),
     "an unknown benchmark": ({"study": "extends: {}\narms: {{gold: {{benchmarks: [poems]}}}}\n"}, "poems"),
     "two arms of one name": ({"study": "arms:\n  gold: {{}}\n  gold: {{}}\n"}, "stands twice"),
+    "a missing source": (
+        {
+            "study": "extends: {}\nbenchmarks: {{stories: {{source: jsonl, path: no.jsonl}}}}\n"
+            "evaluation_sets: {{stories: {{path: no.jsonl}}}}\n"
+        },
+        "no.jsonl is missing",
+    ),
+    "an unknown scorer": (
+        {"study": "extends: {}\nbenchmarks: {{stories: {{reward: vibes}}}}\n"},
+        "no scorer is named 'vibes'",
+    ),
+    "no recorded run": ({"study": "tests/workflow/small.yaml", "source": "recorded"}, "has no recorded run"),
+    "an execution below one": ({"execution": -3}, "execution is a whole number from 1"),
+    "half an execution": ({"execution": 1.5}, "execution is a whole number from 1"),
     "a missing file": ({"study": "extends: missing.yaml\n"}, "missing.yaml"),
 }
 MODES = [("an unknown key", "--lint"), ("an unknown key", "--printshellcmds")]
@@ -35,3 +49,11 @@ def test_bad_input_stops_before_any_job_with_one_line_and_status_2(case, mode, c
     assert "Traceback" not in result.stderr
     assert not (checkout.folder / "private").exists()
     assert [path.name for path in (checkout.folder / "results").iterdir()] == ["README.md"]
+
+
+def test_confidential_records_refuse_an_arm_without_noise_with_status_3(checkout, tmp_path):
+    path = tmp_path / "confidential.yaml"
+    path.write_text(f"extends: {checkout.folder / 'config/studies/micro.yaml'}\nrecords: confidential\n")
+    result = checkout.snakemake("tables", "--dry-run", study=path)
+    assert result.returncode == 3
+    assert "arms.nonprivate: adds no noise" in result.stderr
