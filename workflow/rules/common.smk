@@ -81,15 +81,15 @@ def forget_private_facts():
 
     Snakemake keeps both for every job and shows the first in its report. Without them it compares dates.
     """
-    for path in Path(".snakemake/metadata").rglob("*"):
-        if not path.is_file():
-            continue
-        note = json.loads(path.read_text())
-        if note.get("rule") in ("records", "train"):
+    fresh = Path(".snakemake/note.new")
+    for path in filter(Path.is_file, Path(".snakemake/metadata").rglob("*")):
+        note = read_json(path)
+        if note["rule"] in ("records", "train"):
             note["starttime"] = note["endtime"] = 0.0
-            kept = note.get("input_checksums") or {}
+            kept = note["input_checksums"] or {}
             note["input_checksums"] = {k: v for k, v in kept.items() if k not in PRIVATE_INPUTS}
-            path.write_text(json.dumps(note))
+            fresh.write_text(json.dumps(note))
+            fresh.replace(path)
 
 
 def close_private_zone():
@@ -201,14 +201,9 @@ def evalset_params(wildcards):
     return {**evalset.model_dump(include={"split", "problems"}), **source}
 
 
-def mechanism(wildcards):
-    """The settings of one calibrated mechanism."""
-    return MECHANISMS[wildcards.mechanism]
-
-
 def mechanism_verb(wildcards):
     """How a mechanism is accounted: its noise is found for a budget, or its budget for a given noise."""
-    settings = mechanism(wildcards)
+    settings = MECHANISMS[wildcards.mechanism]
     budget = (
         f"calibrate --epsilon {settings.epsilon!r}"
         if settings.noise_multiplier is None
@@ -263,12 +258,6 @@ def run_params(wildcards):
     settings = SETTINGS[wildcards.benchmark, wildcards.arm]
     shared = STUDY.model_dump(mode="json", include=SHARED_SETTINGS)
     return json.dumps({"settings": settings.model_dump(mode="json"), "study": shared}, sort_keys=True)
-
-
-def run_position(wildcards):
-    """Which of the study's runs this is, for whoever watches."""
-    run = (wildcards.benchmark, wildcards.arm, int(wildcards.seed))
-    return f"{RUNS.index(run) + 1} of {len(RUNS)}"
 
 
 def adapter(wildcards):

@@ -28,11 +28,10 @@ rule train:
         register=f"{PRIVATE}/register.jsonl",
         settings=run_params,
         execution=EXECUTION,
-        position=run_position,
         code=code_digest(*TRAINING_CODE),
         scorer=reward_digest,
     message:
-        "Training {wildcards.benchmark}, {wildcards.arm}, seed {wildcards.seed} (run {params.position})"
+        "Training {wildcards.benchmark}, {wildcards.arm}, seed {wildcards.seed}"
     shell:
         "promptdp train --study {params.study} --benchmark {wildcards.benchmark} --arm {wildcards.arm}"
         " --seed {wildcards.seed} --records {input.records} {params.calibration} --base {params.base}"
