@@ -135,9 +135,13 @@ def _train(options: argparse.Namespace) -> None:
     study = load_study(options.study)
     check_run(study, options.benchmark, options.arm, options.seed, options.execution)
     check_lock(study.run_settings(options.benchmark, options.arm).reward, options.lock)
-    runs = study.runs()
-    position = runs.index((options.benchmark, options.arm, options.seed)) + 1
-    name = f"{options.benchmark}, {options.arm}, seed {options.seed} (run {position} of {len(runs)})"
+    runs, manifests = len(study.runs()), options.manifest.parent.parent.parent.parent
+
+    def progress(line: str) -> None:
+        done = len(list(manifests.glob("*/*/seed*/run.json")))
+        name = f"{options.benchmark}, {options.arm}, seed {options.seed}"
+        _print_line(f"{name}: {line} ({done} of {runs} runs done)")
+
     train(
         study,
         options.benchmark,
@@ -152,7 +156,7 @@ def _train(options: argparse.Namespace) -> None:
         out_manifest=options.manifest,
         out_ledger=options.ledger,
         execution=options.execution,
-        progress=lambda line: _print_line(f"{name}: {line}"),
+        progress=progress,
     )
 
 

@@ -432,7 +432,11 @@ def find_study(name_or_path: str, directory: str | Path = "config/studies") -> P
     is_path = name_or_path.endswith((".yaml", ".yml"))
     path = Path(name_or_path) if is_path else Path(directory) / f"{name_or_path}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(p.stem for p in Path(directory).glob("*.yaml"))) or "none here"
+        known = ", ".join(sorted(p.stem for p in Path(directory).glob("*.yaml")))
+        if not known:
+            raise InputError(
+                f"{path}: there is no such study, nor any in {directory}; run from the repository"
+            )
         raise InputError(
             f"{path}: there is no such study; name one of: {known}, or give the path of a YAML file"
         )
@@ -453,7 +457,10 @@ def resolve(path: Path) -> dict[str, Any]:
         return raw
     by_path = str(parent_name).endswith((".yaml", ".yml"))
     parent_path = path.parent / str(parent_name) if by_path else str(parent_name)
-    parent = read_yaml(find_study(str(parent_path), path.parent))
+    try:
+        parent = read_yaml(find_study(str(parent_path), path.parent))
+    except InputError as error:
+        raise InputError(f"{path}: extends: {error}") from None
     if not isinstance(parent, dict) or "extends" in parent:
         raise InputError(f"{path}: {parent_name} itself extends a study; extend that one directly")
     return _merged(parent, raw)

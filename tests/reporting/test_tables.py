@@ -39,6 +39,7 @@ def test_table_2_reads_well_in_a_readme(tiny):
         "| Public base       | +9.17 [6.50, 11.92] | +9.17 [6.50, 11.92] |\n"
         "\n"
         "Points with the 95% bootstrap interval over problems; positive values favor DP-GRPO. "
+        "Each contrast is paired on the seeds that both arms have. "
         "MDE: the effect detectable with 80% power, where the interval includes zero.\n"
         "\n"
         "arithmetic, stories: ε=8.000 per run at δ=1/8,740; all 8 private runs on the same slots compose to "

@@ -6,7 +6,12 @@ pytestmark = pytest.mark.workflow
 
 BAD = {
     "an unknown study": ({"study": "nosuch"}, "there is no such study"),
-    "an unknown source": ({"source": "elsewhere"}, "source is 'trained' or 'recorded'"),
+    "an unknown source": ({"source": "elsewhere"}, "source is 'trained' or 'recorded', not 'elsewhere'"),
+    "an unknown setting": ({"exection": 2}, "exection"),
+    "a protocol of another study": (
+        {"study": "extends: {}\nname: mine\n"},
+        "config/protocol/micro.yaml freezes another study",
+    ),
     "an unknown key": ({"study": "name: x\nspeed: 9\n"}, "speed"),
     "an arm without seeds": ({"study": "extends: {}\narms: {{gold: {{seeds: []}}}}\n"}, "arms.gold.seeds"),
     "epsilon of zero": ({"study": "extends: {}\nbenchmarks: {{stories: {{epsilon: 0}}}}\n"}, "epsilon"),

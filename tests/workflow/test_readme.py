@@ -15,7 +15,7 @@ def test_the_python_block_trains_an_adapter(finished, root, monkeypatch):
     small = small.replace("slots=874, expected=16, rounds=50", "slots=40, expected=4, rounds=2")
     assert small.count("small") >= 2 and "slots=40" in small
     exec(compile(small, "README.md", "exec"), {})
-    assert {path.name for path in (finished.folder / "mine").iterdir()} >= {
+    assert {path.name for path in (finished.folder / "results/mine").iterdir()} >= {
         "adapter",
         "run.json",
         "ledger.jsonl",

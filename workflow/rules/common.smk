@@ -36,13 +36,13 @@ def checked_study():
     Raises:
         PromptDPError: the configuration, the study or a file that it names is not usable.
     """
-    for key in ("study", "source", "execution"):
-        if key not in config:
-            raise InputError(f"config/config.yaml: {key} is missing; add it")
+    place = "configuration (config/config.yaml or --config)"
+    if set(config) != {"study", "source", "execution"}:
+        raise InputError(f"{place}: has {', '.join(config)}; it needs study, source and execution, no more")
     if config["source"] not in ("trained", "recorded"):
-        raise InputError("config/config.yaml: source is 'trained' or 'recorded'")
+        raise InputError(f"{place}: source is 'trained' or 'recorded', not {config['source']!r}")
     if type(config["execution"]) is not int or config["execution"] < 1:
-        raise InputError("config/config.yaml: execution is a whole number from 1")
+        raise InputError(f"{place}: execution is a whole number from 1, not {config['execution']!r}")
     if shutil.which("promptdp") is None:
         raise InputError(
             "promptdp is not on PATH; activate the environment (. .venv/bin/activate) or use make"
@@ -56,6 +56,20 @@ def checked_study():
         if source.path is not None and not Path(source.path).is_file():
             raise InputError(f"{file}: {source.path} is missing; put the records there, or correct the path")
     return study, file
+
+
+def check_protocol():
+    """A protocol decides on one study: the file of that study must be among those it freezes.
+
+    Raises:
+        InputError: it freezes another one.
+    """
+    decisions = PROTOCOL.decisions.values() if PROTOCOL else []
+    frozen = {(ROOT / file).resolve() for decision in decisions for file in decision.freezes}
+    if PROTOCOL and Path(STUDY_FILE).resolve() not in frozen:
+        raise InputError(
+            f"{STUDY_FILE}: {STUDY.protocol} freezes another study; write protocol: null, or its own"
+        )
 
 
 def check_recorded():
@@ -103,6 +117,7 @@ try:
     STUDY, STUDY_FILE = checked_study()
     PROTOCOL_FILE = repo(STUDY.protocol) if STUDY.protocol else None
     PROTOCOL = load_protocol(PROTOCOL_FILE) if PROTOCOL_FILE else None
+    check_protocol()
 except PromptDPError as error:
     leave(error)
 
@@ -138,7 +153,7 @@ wildcard_constraints:
     decision="|".join(PROTOCOL.decisions) if PROTOCOL else "none",
     contrast="|".join(contrast.name for contrast in STUDY.contrasts) or "none",
     seed=r"\d+",
-    number=r"\d+",
+    number="|".join(map(str, {*STUDY.tables, *STUDY.figures})) or "none",
 
 
 # --- the protocol's gates: plain inputs, in the order the protocol gives ---

@@ -28,6 +28,7 @@ def gains(study: Study, inputs: Inputs) -> Table:
     comparators = [spec.versus for spec in study.contrasts if spec.arm == METHOD]
     notes = [
         "Points with the 95% bootstrap interval over problems; positive values favor DP-GRPO. "
+        "Each contrast is paired on the seeds that both arms have. "
         "MDE: the effect detectable with 80% power, where the interval includes zero.",
         *nonprivate_note(study, set(comparators)),
         *budget_notes(study, inputs, study.benchmarks),
@@ -66,7 +67,8 @@ def seeds(study: Study, inputs: Inputs) -> Table:
     )
     ends = {end for spec in study.contrasts for end in (spec.arm, spec.versus)}
     notes = [
-        "Differences in points, in the order of seeds; sd and t interval are over the seeds' differences. "
+        "Differences in points, in the order of the seeds that both arms have; sd and t interval are over "
+        "the seeds' differences. "
         "Holm p: exact McNemar tests, adjusted within each contrast's family. "
         "MDE: the effect detectable with 80% power, where the interval includes zero.",
         *nonprivate_note(study, ends),
