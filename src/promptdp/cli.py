@@ -225,10 +225,8 @@ def _contrast_run(options: argparse.Namespace) -> None:
     from promptdp.reporting.evidence import write_study_contrast
     from promptdp.study import load_study
 
-    study = load_study(options.study)
-    study.check_name("--evaluation-set", options.evaluation_set, study.evaluation_sets)
     write_study_contrast(
-        study,
+        load_study(options.study),
         options.evaluation_set,
         options.scorer,
         options.name,

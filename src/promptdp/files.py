@@ -97,6 +97,15 @@ def with_ending(stem: str | Path, ending: str) -> Path:
     return stem.with_name(f"{stem.name}.{ending}")
 
 
+def sync(path: Path) -> None:
+    """Return when the disk has a file's content, or a folder's names."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def write_text(path: str | Path, text: str, private: bool = False) -> None:
     """Write UTF-8 text atomically; a private file has mode 0600."""
     with atomic(path, private) as temporary:

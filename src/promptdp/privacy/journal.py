@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from promptdp.errors import InputError, PromptDPError
+from promptdp.files import sync
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
@@ -60,18 +61,10 @@ def _sound_tail(path: Path) -> Iterator[int]:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if not existed:
-            _sync_directory(path.parent)
+            sync(path.parent)
         if rest := read_lines(path)[1]:
             os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(rest))
             os.fsync(descriptor)
         yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

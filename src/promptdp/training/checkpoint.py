@@ -3,7 +3,6 @@
 It lives in the private zone. It holds no state of any random generator: a resumed run draws afresh.
 """
 
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from promptdp.errors import InputError
-from promptdp.files import atomic, canonical_json, sha256_bytes
+from promptdp.files import atomic, canonical_json, sha256_bytes, sync
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ def save_checkpoint(path: Path, state: dict[str, torch.Tensor], place: Place) ->
     metadata = {key: str(value) for key, value in asdict(place).items()} | {"state_sha256": _digest(state)}
     with atomic(path) as temporary:
         save_file({key: tensor.contiguous() for key, tensor in state.items()}, temporary, metadata)
-        _sync(temporary)
-    _sync(path.parent)
+        sync(temporary)
+    sync(path.parent)
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], Place] | None:
@@ -82,11 +81,3 @@ def _digest(state: dict[str, torch.Tensor]) -> str:
 
 def _bytes(tensor: torch.Tensor) -> bytes:
     return tensor.detach().cpu().contiguous().numpy().tobytes()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
