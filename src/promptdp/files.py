@@ -112,9 +112,12 @@ def write_text(path: str | Path, text: str, private: bool = False) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_json(path: str | Path, value: Any) -> None:
-    """Write JSON with sorted keys atomically; NaN and infinities are refused (ValueError), use None."""
-    write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n")
+def write_json(path: str | Path, value: Any, private: bool = False) -> None:
+    """Write JSON with sorted keys atomically; NaN and infinities are refused (ValueError), use None.
+
+    A private file has mode 0600.
+    """
+    write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False) + "\n", private)
 
 
 def read_bytes(path: str | Path) -> bytes:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from promptdp.errors import InputError
 from promptdp.files import private_directory, sha256_file, write_json
+from promptdp.records.ingest import ingest_report
 from promptdp.records.record import Record, read_records, write_records
 from promptdp.records.slots import Slots
 from promptdp.records.worlds import draw
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def write_training_records(study: "Study", benchmark: str, out: str | Path) -> None:
-    """Write the records of a benchmark's slots to a file of the private zone.
+    """Write the records of a benchmark's slots to a file of the private zone, and what they are beside it.
 
     A synthetic world fills every slot. A JSON-lines source may hold fewer records than there are slots. A
-    missing folder is made with mode 0700; the file has mode 0600.
+    missing folder is made with mode 0700; the file and `report.json` (`ingest_report`) have mode 0600.
 
     Raises:
         InputError: the source can't be read, a line is no record, there are more records than slots, or
@@ -31,6 +32,7 @@ def write_training_records(study: "Study", benchmark: str, out: str | Path) -> N
         records = draw(settings.source, "train", settings.slots, settings.seed)
     Slots.fill(settings.slots, records)
     write_records(out, records, private=True)
+    write_json(Path(out).with_name("report.json"), ingest_report(settings.slots, records), private=True)
 
 
 def write_evaluation_records(study: "Study", name: str, out: str | Path, split: str | Path) -> None:
