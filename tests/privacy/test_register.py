@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from promptdp.errors import InputError
-from promptdp.privacy.register import Register
+from promptdp.privacy.register import Look, Register
 
 
 def test_entries_come_back_in_the_order_they_were_made(tmp_path):
@@ -66,3 +66,39 @@ def test_processes_that_append_at_once_lose_nothing(tmp_path):
     entries = Register(path).entries()
     for who in "abc":
         assert [entry["i"] for entry in entries if entry["who"] == who] == list(range(40))
+
+
+def look(folder, **changes):
+    facts = {"study": "micro", "benchmark": "sums", "arm": "dp", "seed": 1, "execution": 1, "run": "ab" * 8}
+    return Look(**facts | {"ledger": folder.resolve() / "recovery/ab/ledger.jsonl"} | changes)
+
+
+def test_looks_come_back_by_benchmark_in_the_order_they_began(tmp_path):
+    register = Register(tmp_path / "register.jsonl")
+    first, other, again = look(tmp_path, seed=2), look(tmp_path, benchmark="stories"), look(tmp_path)
+    for one in (first, other, again):
+        register.append({"event": "reads records", "benchmark": one.benchmark})
+        register.add_look(one, settings_sha256="cd" * 32)
+    assert register.looks("sums") == [first, again]
+    assert register.looks("stories") == [other]
+    assert register.looks("choices") == []
+
+
+def test_a_zone_that_moves_takes_its_ledgers_along_and_leaves_those_outside(tmp_path):
+    outside = tmp_path.resolve() / "elsewhere/ledger.jsonl"
+    register = Register(tmp_path / "old" / "register.jsonl")
+    register.add_look(look(tmp_path / "old"))
+    register.add_look(look(tmp_path / "old", ledger=outside))
+    assert [entry["ledger"] for entry in register.entries()] == ["recovery/ab/ledger.jsonl", str(outside)]
+    moved = (tmp_path / "old").rename(tmp_path / "new")
+    ledgers = [found.ledger for found in Register(moved / "register.jsonl").looks("sums")]
+    assert ledgers == [moved.resolve() / "recovery/ab/ledger.jsonl", outside]
+
+
+@pytest.mark.parametrize("change", [{"ledger": None}, {"execution": None}, {"seed": "1"}, {"run": 7}])
+def test_a_look_that_does_not_say_all_is_refused_with_its_line(tmp_path, change):
+    register = Register(tmp_path / "register.jsonl")
+    register.append({"event": "reads records"})
+    register.append({"event": "run"} | vars(look(tmp_path)) | {"ledger": "ledger.jsonl"} | change)
+    with pytest.raises(InputError, match=rf"register\.jsonl:2: a run without its {next(iter(change))}"):
+        register.looks("sums")

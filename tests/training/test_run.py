@@ -22,6 +22,7 @@ from promptdp.privacy.accounting import account
 from promptdp.privacy.ledger import Ledger, verify_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
+from promptdp.privacy.register import Register
 from promptdp.privacy.sampler import poisson_draw
 from promptdp.training import run as run_module
 from promptdp.training.checkpoint import load_checkpoint
@@ -302,9 +303,27 @@ def test_a_killed_and_resumed_run_is_one_look_in_the_register(run):
     killed_in_child(run, trap(Ledger, "begin", 1, "before"))
     killed_in_child(run, trap(Ledger, "begin", 2, "after"))
     run()
-    entries = [json.loads(line) for line in run.register.read_text().splitlines()]
-    assert [entry["event"] for entry in entries].count("reads records") == 3
-    assert len({entry["run"] for entry in entries if entry["event"] == "run"}) == 1
+    events = [entry["event"] for entry in Register(run.register).entries()]
+    assert (events.count("reads records"), events.count("run")) == (3, 1)
+
+
+def test_every_execution_is_a_look_whose_ledger_the_register_finds(run):
+    for execution in (1, 2):
+        run(execution=execution)
+    looks = Register(run.register).looks("sums")
+    assert [(look.arm, look.seed, look.execution) for look in looks] == [("dp", 1, 1), ("dp", 1, 2)]
+    assert {verify_ledger(look.ledger).begun_attempts for look in looks} == {ROUNDS}
+    assert len({look.ledger for look in looks}) == 2
+
+
+def test_a_run_whose_ledger_is_gone_is_never_begun_anew_uncharged(run):
+    run()
+    shutil.rmtree(run.recovered)
+    for _ in range(2):
+        with pytest.raises(PrivacyRefusal, match=r"ledger\.jsonl: is gone, and with it the count"):
+            run()
+    run(execution=2)
+    assert len(Register(run.register).looks("sums")) == 2
 
 
 # --- what stays private ---

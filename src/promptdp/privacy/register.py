@@ -5,12 +5,35 @@ statement knows of all of them. It outlives reruns and is never rewritten.
 """
 
 import json
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
 from promptdp.files import canonical_json, private_directory
 from promptdp.privacy.journal import append_line, read_lines
+
+RUN = "run"
+"""The event of a look: a run whose ledger is open, before its first round."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A run that looked at the slots of a benchmark, or was about to.
+
+    Attributes:
+        study, benchmark, arm, seed, execution: which run of the study.
+        run: its fingerprint, the name of its recovery folder; private.
+        ledger: its live ledger, which counts the attempts it began; an absolute path.
+    """
+
+    study: str
+    benchmark: str
+    arm: str
+    seed: int
+    execution: int
+    run: str
+    ledger: Path
 
 
 class Register:
@@ -37,6 +60,36 @@ class Register:
         if not self._path.exists():
             return []
         return [self._parse(number, line) for number, line in enumerate(read_lines(self._path)[0], start=1)]
+
+    def add_look(self, look: Look, **facts: Any) -> None:
+        """Add a look, with further data-independent facts.
+
+        Its ledger is noted by the path inside the register's folder, so that the zone can move as a whole.
+        """
+        zone = self._path.parent.resolve()
+        inside = look.ledger.is_relative_to(zone)
+        ledger = look.ledger.relative_to(zone) if inside else look.ledger
+        self.append({"event": RUN} | facts | vars(look) | {"ledger": str(ledger)})
+
+    def looks(self, benchmark: str) -> list[Look]:
+        """Every look at a benchmark's slots, in the order they began.
+
+        Raises:
+            InputError: a line is not a JSON object, or it is a look that doesn't say all that `Look` holds.
+        """
+        entries = enumerate(self.entries(), start=1)
+        looks = [self._look(number, entry) for number, entry in entries if entry.get("event") == RUN]
+        return [look for look in looks if look.benchmark == benchmark]
+
+    def _look(self, number: int, entry: dict[str, Any]) -> Look:
+        for field in fields(Look):
+            if type(entry.get(field.name)) is not (int if field.type is int else str):
+                raise InputError(
+                    f"{self._path}:{number}: a run without its {field.name}; put back the register, "
+                    "or note what is missing in this line of an earlier version"
+                )
+        noted = {field.name: entry[field.name] for field in fields(Look)}
+        return Look(**noted | {"ledger": self._path.parent.resolve() / noted["ledger"]})
 
     def _parse(self, number: int, line: bytes) -> dict[str, Any]:
         try:

@@ -25,7 +25,7 @@ from promptdp.privacy.accounting import epsilon_all
 from promptdp.privacy.ledger import Ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
-from promptdp.privacy.register import Register
+from promptdp.privacy.register import Look, Register
 from promptdp.privacy.zone import run_lock
 from promptdp.records.record import Record, parse_records
 from promptdp.records.slots import Slots
@@ -104,10 +104,18 @@ def train(
         content = read_bytes(records)
         fingerprint = private_fingerprint(public, content, zone_key(zone))
         folder = private_directory(recovery / fingerprint)
+        live_ledger = folder / "ledger.jsonl"
+        look = Look(study.name, benchmark, arm, seed, execution, fingerprint, live_ledger.resolve())
+        known = look in looks.looks(benchmark)
+        if known and not live_ledger.exists():
+            raise PrivacyRefusal(
+                f"{live_ledger}: is gone, and with it the count of attempts; put it back, "
+                "or train another execution, charged beside this one"
+            )
         header = {"study": study.name, "mechanism": mechanism.as_json()} | identity
-        ledger = Ledger.open(folder / "ledger.jsonl", header)
-        if not ledger.begun_attempts:
-            looks.append({"event": "run", "study": study.name, "run": fingerprint} | identity)
+        ledger = Ledger.open(live_ledger, header)
+        if not known:
+            looks.add_look(look, **identity)
 
         adapter = attach(model, seed, **study.lora.model_dump())
         descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
@@ -140,7 +148,7 @@ def train(
         manifest = _manifest(public, mechanism, epsilon, randomness, adapter, ledger)
         manifest["adapter_sha256"] = sha256_file(Path(out_adapter) / WEIGHTS)
         write_json(out_manifest, manifest)
-        write_text(out_ledger, (folder / "ledger.jsonl").read_text(encoding="utf-8"))
+        write_text(out_ledger, live_ledger.read_text(encoding="utf-8"))
 
 
 def _train_rounds(
