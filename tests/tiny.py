@@ -1,13 +1,17 @@
 """Random models of a few thousand weights in the Hugging Face layout: enough to test all but learning."""
 
 import string
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from torch.overrides import TorchFunctionMode
 from transformers import (
     AutoModelForCausalLM,
+    Gemma3TextConfig,
     GemmaConfig,
     GPTNeoXConfig,
     LlamaConfig,
@@ -51,6 +55,13 @@ CONFIGS = {
     "qwen2": lambda: Qwen2Config(**COMMON, tie_word_embeddings=True),
     "llama": lambda: LlamaConfig(**COMMON, rope_parameters=LLAMA3_ROPE),
     "gemma": lambda: GemmaConfig(**COMMON, head_dim=4),
+    "gemma3": lambda: Gemma3TextConfig(
+        **COMMON,
+        head_dim=4,
+        layer_types=["sliding_attention", "full_attention"],
+        sliding_window=6,
+        query_pre_attn_scalar=4,
+    ),
     "qwen3": lambda: Qwen3Config(**COMMON, head_dim=4),
     "gpt_neox": lambda: GPTNeoXConfig(**COMMON),
 }
@@ -75,8 +86,14 @@ def write_tiny_base(folder: Path, family: str = "qwen2") -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_folder(tmp_path_factory) -> Path:
-    return write_tiny_base(tmp_path_factory.mktemp("tiny") / "base")
+def tiny_folders(tmp_path_factory) -> Callable[[str], Path]:
+    """The base folder of each architecture, made when first asked for."""
+    return cache(lambda name: write_tiny_base(tmp_path_factory.mktemp(name) / "base", name))
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tiny_folders) -> Path:
+    return tiny_folders("qwen2")
 
 
 @pytest.fixture(scope="session")
@@ -85,26 +102,30 @@ def tiny(tiny_folder) -> Base:
 
 
 @pytest.fixture(scope="session", params=list(CONFIGS))
-def family(request, tmp_path_factory) -> Base:
+def family(request, tiny_folders) -> Base:
     """One base of each architecture."""
-    return load_base(write_tiny_base(tmp_path_factory.mktemp(request.param) / "base", request.param))
+    return load_base(tiny_folders(request.param))
+
+
+class Binary64(TorchFunctionMode):
+    """Where a computation asks for float32, it gets float64: models normalise and rotate in float32 even
+    when their weights are float64."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.float:
+            function = torch.Tensor.double
+        args = [torch.float64 if argument is torch.float32 else argument for argument in args]
+        if (kwargs or {}).get("dtype") is torch.float32:
+            kwargs = kwargs | {"dtype": torch.float64}
+        return function(*args, **(kwargs or {}))
 
 
 @pytest.fixture
-def exact(monkeypatch, tiny_folder) -> Base:
-    """A base in binary64 throughout: as it comes, normalisation and rotation are float32 even then."""
-    from transformers.models.qwen2 import modeling_qwen2
-
-    def norm(self, x):
-        return self.weight * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
-
-    def rotation(self, x, position_ids):
-        angles = position_ids[..., None].double() * self.inv_freq.double()
-        return torch.cat([angles, angles], -1).cos(), torch.cat([angles, angles], -1).sin()
-
-    monkeypatch.setattr(modeling_qwen2.Qwen2RMSNorm, "forward", norm)
-    monkeypatch.setattr(modeling_qwen2.Qwen2RotaryEmbedding, "forward", rotation)
-    return load_base(tiny_folder, "float64")
+def exact(request, tiny_folders) -> Iterator[Base]:
+    """A base (Qwen2, or the architecture named as parameter) that computes in binary64 throughout."""
+    base = load_base(tiny_folders(getattr(request, "param", "qwen2")), "float64")
+    with Binary64():
+        yield base
 
 
 def moved(adapter, scale: float = 0.3, seed: int = 0):

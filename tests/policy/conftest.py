@@ -1,3 +1,3 @@
 """The tiny random models."""
 
-from tests.tiny import exact, family, tiny, tiny_folder  # noqa: F401
+from tests.tiny import exact, family, tiny, tiny_folder, tiny_folders  # noqa: F401

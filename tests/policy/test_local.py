@@ -54,6 +54,15 @@ def test_the_compact_pass_serves_its_family_and_no_other(family):
     assert CompactModel.supports(family.model) == (family.model.config.model_type in ("qwen2", "llama"))
 
 
+def test_greedy_decoding_takes_the_most_likely_token_of_the_whole_text_so_far(family):
+    """Without a cache: a rotated or a sliding cache must not move a token."""
+    ((ids,),) = engine_of(family).generate(PROMPTS[3:], 1, 0, CAP)
+    text = [*PROMPTS[3], *ids]
+    with torch.no_grad():
+        best = family.model(torch.tensor([text])).logits[0].argmax(-1)
+    assert ids == best[len(PROMPTS[3]) - 1 : -1].tolist()
+
+
 @pytest.mark.parametrize("family", ["qwen2", "llama"], indirect=True)
 def test_compact_logits_equal_those_of_transformers(family):
     adapter = moved(attach(family, 1, **LORA))

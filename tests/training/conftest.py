@@ -13,7 +13,7 @@ from promptdp.privacy.accounting import calibrate
 from promptdp.records.record import Record, write_records
 from promptdp.study import Study
 from promptdp.training.run import train
-from tests.tiny import exact, family, tiny, tiny_folder  # noqa: F401
+from tests.tiny import exact, family, tiny, tiny_folder, tiny_folders  # noqa: F401
 
 torch.set_num_threads(1)
 
