@@ -6,12 +6,12 @@ import pytest
 import torch
 from peft import PeftModel
 from safetensors.numpy import load_file
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, MixtralConfig, Qwen2MoeConfig
 
 from promptdp.errors import InputError
-from promptdp.policy.base import load_base
+from promptdp.policy.base import Base, load_base
 from promptdp.policy.lora import Adapter, attach, load_adapter
-from tests.tiny import LORA, moved
+from tests.tiny import COMMON, LORA, moved
 
 IDS = torch.tensor([[2, 10, 20, 3]])
 
@@ -125,11 +125,74 @@ def test_a_target_that_names_no_module_is_refused(tiny, targets):
         attach(tiny, 1, **LORA | {"targets": targets})
 
 
-def test_a_module_that_mixes_the_records_of_a_batch_is_refused(tiny):
+@pytest.mark.parametrize(
+    ("module", "fault"),
+    [
+        (torch.nn.BatchNorm1d(4, affine=False), "mixes the records of a batch"),
+        (torch.nn.SyncBatchNorm(4, affine=False), "mixes the records of a batch"),
+        (torch.nn.InstanceNorm1d(4, track_running_stats=True), "keeps statistics of earlier records"),
+    ],
+)
+def test_a_module_that_mixes_records_is_refused_by_name(tiny, module, fault):
     adapter = attach(tiny, 1, **LORA)
-    adapter.model.base_model.model.model.mixer = torch.nn.BatchNorm1d(4, affine=False)
-    with pytest.raises(InputError, match=r"mixer mixes the records"):
+    adapter.model.base_model.model.model.mixer = module
+    with pytest.raises(InputError, match=f"mixer {fault}"):
         Adapter(adapter.model)
+
+
+def test_a_module_that_normalises_each_sequence_alone_is_not_refused(tiny):
+    adapter = attach(tiny, 1, **LORA)
+    adapter.model.base_model.model.model.apart = torch.nn.InstanceNorm1d(4)
+    Adapter(adapter.model)
+
+
+EXPERTS = {
+    "mixtral": MixtralConfig(**COMMON, num_local_experts=4, num_experts_per_tok=2),
+    "qwen2_moe": Qwen2MoeConfig(**COMMON, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=8),
+}
+
+
+@pytest.mark.parametrize("kind", EXPERTS)
+def test_a_mixture_of_experts_is_refused_by_name_before_training(kind):
+    model = AutoModelForCausalLM.from_config(EXPERTS[kind])
+    base = Base(model.requires_grad_(False).eval(), None, frozenset({0}), "")
+    with pytest.raises(InputError, match=r"layers\.0\.mlp\.(gate|experts) routes the tokens of a batch"):
+        attach(base, 1, **LORA | {"targets": ("q_proj", "v_proj")})
+
+
+def test_dropout_is_the_adapters_alone_and_the_base_stays_in_evaluation_mode(tiny):
+    adapter = attach(tiny, 1, **LORA | {"dropout": 0.5})
+    adapter.drop_inputs(True)
+    dropping = [name for name, module in adapter.model.named_modules() if module.training]
+    assert dropping and all(".lora_dropout" in name for name in dropping)
+    adapter.drop_inputs(False)
+    assert not any(module.training for module in adapter.model.modules())
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_checkpointing_computes_each_layer_twice_and_gives_the_same_bits(family, dropout, monkeypatch):
+    calls = []
+    layer = type(family.model.base_model.layers[0])
+    forward = layer.forward
+    monkeypatch.setattr(layer, "forward", lambda self, *a, **k: calls.append(1) or forward(self, *a, **k))
+    targets = ("query_key_value",) if family.model.config.model_type == "gpt_neox" else LORA["targets"]
+    gradients = []
+    for checkpointing in (False, True):
+        adapter = moved(attach(family, 1, **LORA | {"dropout": dropout, "targets": targets}))
+        if checkpointing:
+            adapter.checkpoint_layers()
+        adapter.drop_inputs(True)
+        torch.manual_seed(3)
+        gradients.append(adapter.gradient(adapter.model(IDS).logits.log_softmax(-1)[0, -1, 7]))
+    assert len(calls) == 2 + 4
+    assert gradients[0].norm() > 0 and torch.equal(*gradients)
+
+
+def test_checkpointing_a_model_without_layers_to_recompute_is_refused(tiny):
+    adapter = attach(tiny, 1, **LORA)
+    adapter.model.base_model.model.model.layers = torch.nn.ModuleList()
+    with pytest.raises(InputError, match="gradient_checkpointing"):
+        adapter.checkpoint_layers()
 
 
 def test_a_folder_that_is_no_adapter_is_an_input_error(tiny, tmp_path):

@@ -3,16 +3,20 @@
 import json
 import math
 import os
+import re
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import save_file
+from torch.utils.checkpoint import checkpoint
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from promptdp.errors import InputError
 from promptdp.files import sha256_bytes, write_json
@@ -25,6 +29,8 @@ FILES = (WEIGHTS, CONFIG, "README.md")
 """What an adapter's folder holds; PEFT adds the README."""
 LOSS_SCALE = 1024.0
 """Keeps float16 activations' gradients from vanishing; a public constant, so no record can move it."""
+ROUTING = re.compile("Router|Experts", re.IGNORECASE)
+"""What transformers calls the modules of a mixture of experts."""
 
 
 class Adapter:
@@ -47,6 +53,29 @@ class Adapter:
         """The dropout probability inside the adapter."""
         config: Any = self.model.peft_config["default"]
         return config.lora_dropout
+
+    def drop_inputs(self, on: bool) -> None:
+        """Switch the adapter's dropout; the base has none of its own, since it stays in evaluation mode."""
+        for name, module in self.model.named_modules():
+            if name.endswith(".lora_dropout"):
+                module.train(on)
+
+    def checkpoint_layers(self) -> None:
+        """From now on recompute each layer's activations in the backward pass: less memory, more time.
+
+        A layer is recomputed with the dropout masks of its first pass, so that gradients stay the same.
+        The switch of transformers acts in training mode alone, which would bring the base's dropout.
+
+        Raises:
+            InputError: the model has no layers that transformers can recompute.
+        """
+        layers = [m for m in self.model.modules() if isinstance(m, GradientCheckpointingLayer)]
+        if not layers:
+            raise InputError(
+                "performance.gradient_checkpointing: the model has no layers to recompute; switch it off"
+            )
+        for layer in layers:
+            layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
 
     @property
     def theta(self) -> torch.Tensor:
@@ -180,7 +209,7 @@ def _saved_name(name: str) -> str:
 
 
 def _check(model: PeftModel, names: tuple[str, ...]) -> None:
-    """Refuse a model whose trainable tensors aren't exactly its adapter's, or that mixes the batch axis."""
+    """Refuse trainable tensors that aren't exactly the adapter's, and modules that mix records."""
     expected = {
         f"{module_name}.{matrix}.weight"
         for module_name, module in model.named_modules()
@@ -194,8 +223,19 @@ def _check(model: PeftModel, names: tuple[str, ...]) -> None:
             f"{f' (first: {odd[0]})' if odd else ''}; freeze all but lora_A and lora_B"
         )
     for name, module in model.named_modules():
-        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
-            raise InputError(f"base: module {name} mixes the records of a batch; use a model without it")
+        if (fault := _mixing(module)) is not None:
+            raise InputError(f"base: module {name} {fault}; use a model without it")
+
+
+def _mixing(module: torch.nn.Module) -> str | None:
+    """How a module lets one record's numbers depend on another's, if it does."""
+    if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+        return "mixes the records of a batch"
+    if getattr(module, "running_mean", None) is not None:
+        return "keeps statistics of earlier records"
+    if ROUTING.search(type(module).__name__):
+        return "routes the tokens of a batch to experts, whose load it balances over the batch"
+    return None
 
 
 def _settings(config: Any) -> dict[str, Any]:

@@ -76,11 +76,11 @@ class Policy:
             return
         with torch.random.fork_rng():
             torch.manual_seed(stream.seed())
-            self.adapter.model.train()
+            self.adapter.drop_inputs(True)
             try:
                 yield
             finally:
-                self.adapter.model.eval()
+                self.adapter.drop_inputs(False)
 
 
 class RecordObjective(Protocol):

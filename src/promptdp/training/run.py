@@ -118,6 +118,8 @@ def train(
             looks.add_look(look, **identity)
 
         adapter = attach(model, seed, **study.lora.model_dump())
+        if performance.gradient_checkpointing:
+            adapter.checkpoint_layers()
         descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
         _resume(ledger, folder / CHECKPOINT, descent, progress)
         randomness = Randomness.seeded(seed) if study.randomness == "seeded" else Randomness.from_os()
