@@ -145,7 +145,7 @@ def watched_round(base: Base) -> tuple[list[list[int]], list[list[list[int]]], l
         Slots(RECORDS),
         Randomness.seeded(1),
         rollouts,
-        GRPO(policy, lambda response, *_: float(len(response)), Advantage.GROUP, kl_weight=0.1),
+        GRPO(policy, lambda response, **_: float(len(response)), Advantage.GROUP, kl_weight=0.1),
         Descent(policy.adapter, 0.1, 0.9, 0.999, 1e-8, 0.0),
     )
     for hook in watching:

@@ -41,4 +41,18 @@ def test_a_step_that_is_handed_its_study_does_not_load_the_studys_code(module):
 )
 def test_the_reward_is_the_verdict_unless_the_scorer_gave_up(monkeypatch, verdict, reward):
     monkeypatch.setattr(methods, "score", lambda *arguments: verdict)
-    assert methods.verifier("math_strict")("response", "4", False) == reward
+    verifier = methods.verifier("math_strict")
+    assert verifier(response="response", reference="4", capped=False) == reward
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "reward"),
+    [(r"so \boxed{4}", "4", 1.0), ("4", r"so \boxed{4}", 0.0), ("4", "4", 0.0)],
+)
+def test_only_the_response_needs_the_form_and_it_cannot_be_swapped_with_the_reference(
+    response, reference, reward
+):
+    verifier = methods.verifier("math_strict")
+    assert verifier(response=response, reference=reference, capped=False) == reward
+    with pytest.raises(TypeError):
+        verifier(response, reference, False)

@@ -17,8 +17,8 @@ ROLLOUTS = [*tokens("2", "no+idea", "it+is+2"), [7] * 9, *tokens("2", "x", "22",
 BETA = 0.3
 
 
-def says_two(response, answer, capped):
-    return float(answer in response and not capped)
+def says_two(*, response, reference, capped):
+    return float(reference in response and not capped)
 
 
 def stream(slot=0):
@@ -41,7 +41,9 @@ def logprobs_one_by_one(model, base, completion):
 
 def test_the_grpo_gradient_is_that_of_equation_7(exact):
     policy = policy_of(exact)
-    rewards = torch.tensor([says_two(exact.text(y), "2", exact.capped(y)) for y in ROLLOUTS]).double()
+    rewards = torch.tensor(
+        [says_two(response=exact.text(y), reference="2", capped=exact.capped(y)) for y in ROLLOUTS]
+    ).double()
     assert 0 < rewards.mean() < 1
     scores = (rewards - rewards.mean()) / (rewards.std(correction=1) + 1e-4)
     surrogate = 0.0
@@ -75,7 +77,9 @@ def test_the_gold_gradient_agrees_with_finite_differences(exact):
 
 def test_filtered_is_the_mean_over_the_accepted_alone(exact):
     policy = policy_of(exact)
-    accepted = [y for y in ROLLOUTS if says_two(exact.text(y), "2", exact.capped(y))]
+    accepted = [
+        y for y in ROLLOUTS if says_two(response=exact.text(y), reference="2", capped=exact.capped(y))
+    ]
     assert 0 < len(accepted) < len(ROLLOUTS)
     loss = sum(-logprobs_one_by_one(policy.adapter.model, exact, y).mean() for y in accepted)
     expected = policy.adapter.gradient(loss / len(accepted))
@@ -95,14 +99,14 @@ def test_chunks_change_memory_only(exact, chunk):
 @pytest.mark.parametrize("advantage", [Advantage.ZERO, Advantage.GROUP])
 def test_at_theta_1_the_penalty_and_its_gradient_are_exactly_zero(tiny, dropout, advantage):
     policy = Policy(tiny, attach(tiny, 1, **LORA | {"dropout": dropout}))
-    constant = grpo(policy, reward=lambda *_: 1.0, advantage=advantage)
+    constant = grpo(policy, reward=lambda **_: 1.0, advantage=advantage)
     assert not constant.gradient(RECORD, ROLLOUTS, stream()).any()
 
 
 def test_all_correct_and_all_wrong_groups_keep_the_same_penalty_gradient(tiny):
     policy = policy_of(tiny)
     right, wrong, control = (
-        grpo(policy, lambda *_, value=value: value, advantage).gradient(RECORD, ROLLOUTS, stream())
+        grpo(policy, lambda value=value, **_: value, advantage).gradient(RECORD, ROLLOUTS, stream())
         for value, advantage in [(1.0, Advantage.GROUP), (0.0, Advantage.GROUP), (1.0, Advantage.ZERO)]
     )
     assert right.norm() > 0
@@ -141,9 +145,9 @@ def test_dropout_comes_from_the_records_own_stream(tiny):
     ("objective", "record", "rollouts"),
     [
         (lambda p: grpo(p), RECORD, []),
-        (lambda p: grpo(p, lambda response, *_: None if response == "x" else 1.0), RECORD, ROLLOUTS),
-        (lambda p: Filtered(p, lambda *_: 0.0), RECORD, ROLLOUTS),
-        (lambda p: Filtered(p, lambda response, *_: None if response == "x" else 1.0), RECORD, ROLLOUTS),
+        (lambda p: grpo(p, lambda response, **_: None if response == "x" else 1.0), RECORD, ROLLOUTS),
+        (lambda p: Filtered(p, lambda **_: 0.0), RECORD, ROLLOUTS),
+        (lambda p: Filtered(p, lambda response, **_: None if response == "x" else 1.0), RECORD, ROLLOUTS),
         (lambda p: Filtered(p, says_two), RECORD, []),
         (lambda p: Gold(p), replace(RECORD, solution="long" * 30), []),
         (lambda p: Gold(p), replace(RECORD, solution=None), []),

@@ -184,7 +184,7 @@ class Watched:
         return gradient
 
 
-def is_short(response, answer, capped):
+def is_short(*, response, reference, capped):
     return float(len(response) < 5)
 
 
@@ -231,7 +231,7 @@ def test_the_zero_advantage_controls_first_round_is_pure_noise(tiny, dropout):
 
 def test_constant_reward_groups_are_kept_and_clipped(tiny):
     policy, rollouts, objective = setting(tiny)
-    objective.inner = GRPO(policy, lambda *_: 1.0, Advantage.GROUP, kl_weight=0.04)
+    objective.inner = GRPO(policy, lambda **_: 1.0, Advantage.GROUP, kl_weight=0.04)
     private_round(
         1, 1, mechanism(), Slots(RECORDS), Randomness.seeded(1), rollouts, objective, Steps(COORDINATES)
     )

@@ -31,8 +31,8 @@ def training_method(
 def verifier(rule: str) -> Reward:
     """The reward of a scorer: 1 for a correct response, 0 for another, None where the scorer gave up."""
 
-    def reward(response: str, answer: str, capped: bool) -> float | None:
-        verdict = score(rule, response, answer, capped)
+    def reward(*, response: str, reference: str, capped: bool) -> float | None:
+        verdict = score(rule, response, reference, capped)
         return None if verdict.reason == Reason.LIMIT else float(verdict.correct)
 
     return reward

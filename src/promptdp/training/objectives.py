@@ -5,7 +5,7 @@ never sees another record, the sum, the noise or the round's draw; that is what 
 independent of the method.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -20,8 +20,13 @@ from promptdp.privacy.randomness import Stream
 from promptdp.records.record import Record
 from promptdp.training.advantages import Advantage, advantages
 
-Reward = Callable[[str, str, bool], float | None]
-"""Maps (response, reference answer, ended by the cap) to a reward, or None where the verifier gives up."""
+
+class Reward(Protocol):
+    """A verifier, called by keywords only: a response and its reference can't be swapped."""
+
+    def __call__(self, *, response: str, reference: str, capped: bool) -> float | None:
+        """The reward of a response, `capped` if it ended by its cap; None where the verifier gives up."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -207,7 +212,9 @@ def _imitate(policy: Policy, record: Record, targets: Completions, stream: Strea
 
 def _rewards(base: Base, reward: Reward, record: Record, rollouts: Completions) -> list[float]:
     """The reward of each completion; none at all when the verifier gives up on one of them."""
-    rewards = [reward(base.text(ids), record.answer, base.capped(ids)) for ids in rollouts]
+    rewards = [
+        reward(response=base.text(ids), reference=record.answer, capped=base.capped(ids)) for ids in rollouts
+    ]
     return [] if None in rewards else [value for value in rewards if value is not None]
 
 
