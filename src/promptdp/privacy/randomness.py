@@ -80,7 +80,7 @@ class Randomness(_Secret):
             "private": self.private,
             "key_bits": 8 * _KEY_BYTES,
             "backend": "AES-256-CTR, subkeys by HMAC-SHA256",
-            "coins": "exact integer comparison with m/n",
+            "coins": "Poisson sampling: an independent coin per slot, exact integer comparison with m/n",
             "noise": "float64-gaussian",
         }
 
