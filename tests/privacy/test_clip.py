@@ -30,6 +30,25 @@ def test_the_norm_becomes_the_smaller_of_itself_and_c(norm, clipping_norm, dtype
     assert torch.allclose(clipped, DIRECTION * target, rtol=1e-6 if dtype == torch.float32 else 1e-14, atol=0)
 
 
+def above(norm, dtype):
+    """The next number of a dtype."""
+    return torch.nextafter(torch.tensor(norm, dtype=dtype), torch.tensor(math.inf, dtype=dtype)).item()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("clipping_norm", [0, C, math.inf])
+def test_a_gradient_of_one_coordinate_meets_the_bound_at_every_edge(clipping_norm, dtype):
+    for norm in (0.0, above(0.0, dtype), C, above(C, dtype), 1e12):
+        (exact,) = torch.tensor([norm], dtype=dtype).double().tolist()
+        (clipped,) = clip(torch.tensor([-norm], dtype=dtype), clipping_norm).tolist()
+        if exact <= clipping_norm:
+            assert clipped == -exact
+        else:
+            assert clipped == pytest.approx(-clipping_norm, rel=2**-52, abs=0)
+    for norm in (math.inf, -math.inf, math.nan):
+        assert clip(torch.tensor([norm], dtype=dtype), clipping_norm).tolist() == [0.0]
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("clipping_norm", [0, C, math.inf])
 @pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])

@@ -1,4 +1,8 @@
+"""Line 8 at the paper's size: its scale, its law, and that no part leans on another or comes twice."""
+
 import math
+import random
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -11,6 +15,24 @@ from promptdp.privacy.randomness import Randomness
 
 FALSE_ALARM = 1e-6
 COORDINATES = 4_616_192  # rank-4 LoRA on Qwen2.5-1.5B-Instruct
+HIDDEN, KEY_VALUE, INTERMEDIATE, LAYERS, RANK = 1536, 256, 8960, 28, 4
+MAPS = {
+    "q_proj": (HIDDEN, HIDDEN),
+    "k_proj": (HIDDEN, KEY_VALUE),
+    "v_proj": (HIDDEN, KEY_VALUE),
+    "o_proj": (HIDDEN, HIDDEN),
+    "gate_proj": (HIDDEN, INTERMEDIATE),
+    "up_proj": (HIDDEN, INTERMEDIATE),
+    "down_proj": (INTERMEDIATE, HIDDEN),
+}
+"""Inputs and outputs of each matrix that the paper's adapter updates."""
+TENSORS = {
+    f"layers.{layer}.{name}.lora_{matrix}": RANK * size
+    for layer in range(LAYERS)
+    for name, sizes in MAPS.items()
+    for matrix, size in zip("AB", sizes, strict=True)
+}
+"""The coordinates of each tensor of the adapter."""
 MATH = Mechanism(6988, 128, 50, 0.4842404738068581, 0.05536, 1 / 69880)
 
 
@@ -30,12 +52,15 @@ def is_normal(sample, std):
     return stats.kstest(sample, stats.norm(scale=std).cdf, method="asymp").pvalue > FALSE_ALARM
 
 
+def by_tensor(noise):
+    """The noise of each tensor, in the order of its coordinates."""
+    ends = list(accumulate(TENSORS[name] for name in sorted(TENSORS)))
+    return np.split(noise, ends[:-1])
+
+
 def test_every_coordinate_gets_float64_noise(noise):
     assert noise.shape == (COORDINATES,) and noise.dtype == torch.float64
     assert torch.isfinite(noise).all()
-    assert (
-        len(torch.unique(noise)) > COORDINATES - 4
-    )  # a chance repeat among 2^54 values: once in 1,000 draws
 
 
 def test_the_noise_has_standard_deviation_sigma_times_c(noise):
@@ -57,9 +82,52 @@ def test_the_noise_is_normal(noise):
     )
 
 
-@pytest.mark.parametrize("part", [slice(0, 10**5), slice(-(10**5), None), slice(0, None, 46)])
-def test_no_part_of_the_coordinates_has_less_noise(noise, part):
-    assert scale_is_right(noise.numpy()[part], MATH.noise_std)
+def test_the_papers_adapter_has_392_tensors_of_4616192_coordinates():
+    assert (len(TENSORS), sum(TENSORS.values())) == (392, COORDINATES)
+
+
+def wrong_tensors(noise):
+    """How many tensors fail the chi-square test of their scale, family-wise."""
+    squares = [(float(np.sum((part / MATH.noise_std) ** 2)), len(part)) for part in by_tensor(noise)]
+    level = FALSE_ALARM / len(TENSORS)
+    tails = [2 * min(stats.chi2.sf(value, size), stats.chi2.cdf(value, size)) for value, size in squares]
+    return sum(tail <= level for tail in tails)
+
+
+def test_every_tensor_has_the_scale_on_its_own(noise):
+    assert wrong_tensors(noise.numpy()) == 0
+    # The double forgets the noise of one of the smallest tensors, or draws it at two thirds of the scale.
+    for factor in (0.0, 2 / 3):
+        broken = noise.numpy().copy()
+        by_tensor(broken)[sorted(TENSORS).index("layers.0.k_proj.lora_B")] *= factor
+        assert wrong_tensors(broken) == 1
+
+
+def test_tensors_are_independent(noise):
+    def largest_correlation(parts):
+        pairs = np.corrcoef(np.stack(parts))[np.triu_indices(len(parts), k=1)]
+        limit = stats.norm.isf(FALSE_ALARM / 2 / len(pairs)) / math.sqrt(len(parts[0]))
+        return np.abs(pairs).max() / limit
+
+    parts = [part[: RANK * KEY_VALUE] for part in by_tensor(noise.numpy())]
+    assert largest_correlation(parts) < 1
+    parts[17] = parts[16] + 3 * parts[17]  # the double: two tensors of which one leans on the other
+    assert largest_correlation(parts) > 1
+
+
+def test_three_rounds_of_two_runs_share_nothing():
+    """Each run starts as a process does whose user and engine seed everything alike."""
+    drawn = []
+    for _ in range(2):
+        random.seed(0), np.random.seed(0), torch.manual_seed(0)
+        run = Randomness.from_os()
+        drawn += [gaussian_noise(MATH, COORDINATES, run.stream(t, "noise")).numpy() for t in (1, 2, 3)]
+    correlations = np.corrcoef(np.stack(drawn))[np.triu_indices(6, k=1)]
+    assert np.abs(correlations).max() * math.sqrt(COORDINATES) < stats.norm.isf(FALSE_ALARM / 2 / 15)
+    values = np.concatenate(drawn)
+    values.sort()
+    # float64 has about 2^54 values to draw from: one chance repeat in 60 such tests, three in a million.
+    assert np.count_nonzero(values[1:] == values[:-1]) < 3
 
 
 @pytest.mark.parametrize(

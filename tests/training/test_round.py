@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from promptdp.policy.local import LocalEngine
 from promptdp.policy.lora import attach
@@ -154,17 +155,94 @@ def test_coins_are_drawn_for_absent_slots_too():
         assert set(got.nonzero().flatten().tolist()) == {0, 5} & set(drawn)
 
 
-def test_an_engine_that_reseeds_the_process_moves_neither_coins_nor_noise():
-    class Reseeding(NoRollouts):
-        def draw(self, source, batch, stream_of):
-            torch.manual_seed(0), np.random.seed(0), random.seed(0)
-            return super().draw(source, batch, stream_of)
+def reseed():
+    random.seed(0), np.random.seed(0), torch.manual_seed(0)
 
-    steps = Steps()
-    args = mechanism(expected=3), Slots(RECORDS), Randomness.seeded(1)
-    private_round(1, 1, *args, Reseeding(), Known(known_gradients()), steps)
+
+class ReseedingEngine:
+    """An engine that seeds every usual generator when it starts, and again at each call."""
+
+    def __init__(self):
+        reseed()
+
+    def serve(self, adapter):
+        reseed()
+
+    def generate(self, prompts, samples, temperature, cap, streams=None):
+        reseed()
+        return [[[5, 0]] * samples for _ in prompts]
+
+
+@dataclass
+class FromReference(Known):
+    """Known gradients of an objective that samples completions."""
+
+    rollouts_from: str = "reference"
+
+
+def reseeded_round(base, randomness, t=1):
+    """One round whose engine reseeds; no adapter is asked for, so that the policy needs none."""
+    rollouts = Rollouts(Policy(base, None), ReseedingEngine(), samples=2, temperature=1.0, cap=4)
+    steps, objective = Steps(), FromReference(known_gradients())
+    private_round(t, 1, mechanism(expected=3), Slots(RECORDS), randomness, rollouts, objective, steps)
+    return steps.taken[0]
+
+
+def test_an_engine_that_reseeds_the_process_moves_neither_coins_nor_noise(tiny):
     expected = one_round(Known(known_gradients()), Slots(RECORDS), mechanism(expected=3))
-    assert torch.equal(steps.taken[0], expected)
+    assert torch.equal(reseeded_round(tiny, Randomness.seeded(1)), expected)
+
+
+def test_a_process_that_starts_from_the_same_seeds_repeats_neither_coins_nor_noise(tiny):
+    updates = []
+    for _ in range(2):
+        reseed()
+        run = Randomness.from_os()
+        updates += [reseeded_round(tiny, run, t) for t in (1, 2)]
+    values = torch.cat(updates)
+    assert len(values.unique()) == len(values)
+
+
+def test_an_empty_round_at_the_papers_size_is_noise_of_the_stated_scale():
+    p, math_set = 4_616_192, Mechanism(6988, 128, 50, 0.4842404738068581, 0.05536, 1 / 69880)
+    steps = Steps(p)
+    nobody = Slots.fill(6988, [])
+    private_round(1, 1, math_set, nobody, Randomness.from_os(), NoRollouts(), Known({}), steps)
+    statistic = float((steps.taken[0] * 128 / (0.4842404738068581 * 0.05536)).square().sum())
+    low, high = stats.chi2.ppf(5e-7, p), stats.chi2.isf(5e-7, p)
+    assert low < statistic < high
+    assert not low < statistic * 0.995**2 < high and not low < statistic * 1.005**2 < high
+
+
+def test_after_a_round_with_records_an_empty_round_is_noise_alone(tiny):
+    _, rollouts, objective = setting(tiny)
+    steps, randomness = Steps(COORDINATES), Randomness.from_os()
+    for t, records in enumerate((RECORDS, []), start=1):
+        slots = Slots.fill(6, records)
+        private_round(t, 1, mechanism(sigma=0.02), slots, randomness, rollouts, objective, steps)
+    std = 0.02 * C / 6
+    first, second = (float((update / std).square().sum()) for update in steps.taken)
+    low, high = stats.chi2.ppf(5e-7, COORDINATES), stats.chi2.isf(5e-7, COORDINATES)
+    assert low < second < high < first
+
+
+def test_coordinates_that_no_loss_reaches_get_their_noise_too(tiny):
+    """An adapter whose second layer is bypassed: half its tensors have no gradient."""
+    policy, rollouts, objective = setting(tiny)
+    policy.adapter.model.base_model.model.model.layers[1].forward = lambda hidden, *_, **__: hidden
+    steps = Steps(COORDINATES)
+    private_round(1, 1, mechanism(), Slots(RECORDS), Randomness.from_os(), rollouts, objective, steps)
+    idle = torch.cat(
+        [
+            torch.full((parameter.numel(),), ".layers.1." in name)
+            for name, parameter in zip(policy.adapter.names, policy.adapter.parameters, strict=True)
+        ]
+    )
+    assert 2 * idle.sum() == COORDINATES
+    assert all(gradient[~idle].any() and not gradient[idle].any() for _, gradient in objective.seen.values())
+    statistic = float((steps.taken[0][idle] * 6 / (0.5 * C)).square().sum())
+    size = int(idle.sum())
+    assert stats.chi2.ppf(5e-7, size) < statistic < stats.chi2.isf(5e-7, size)
 
 
 # --- the whole round on the tiny model ---
