@@ -43,16 +43,37 @@ class LocalEngine:
         streams: Sequence[Uniforms] | None = None,
     ) -> list[Completions]:
         """See `Engine.generate`."""
+
+        def choice(places: Sequence[int]) -> Choice:
+            if temperature == 0:
+                return _most_likely
+            if streams is None:
+                raise ValueError("sampling needs the stream of each prompt")
+            drawn = [streams[place].uniforms(cap * samples).reshape(cap, samples) for place in places]
+            return _inverse_cdf(np.concatenate(drawn, axis=1), temperature)
+
+        return self.decode(prompts, samples, cap, choice)
+
+    def decode(
+        self,
+        prompts: Sequence[Sequence[int]],
+        samples: int,
+        cap: int,
+        choice: "Callable[[Sequence[int]], Choice]",
+    ) -> list[Completions]:
+        """Completions of each prompt, whose tokens `choice` picks.
+
+        Args:
+            prompts: token ids of each prompt.
+            samples: completions per prompt.
+            cap: the most tokens of a completion.
+            choice: what picks the tokens of the prompts at these places, which are decoded together; the rows
+                it is given hold `samples` completions of the first of them, then of the next.
+        """
         completions: list[Completions] = [[] for _ in prompts]
         for places in self._batches(prompts, samples):
-            if temperature > 0:
-                if streams is None:
-                    raise ValueError("sampling needs the stream of each prompt")
-                drawn = [streams[place].uniforms(cap * samples).reshape(cap, samples) for place in places]
-                choose = _inverse_cdf(np.concatenate(drawn, axis=1), temperature)
-            else:
-                choose = _most_likely
             rows = torch.tensor([list(prompts[place]) for place in places], device=self._base.model.device)
+            choose = choice(places)
             with torch.inference_mode():
                 tokens = self._decode(self._model, rows, samples, cap, self._base.stop_ids, choose)
             for index, place in enumerate(places):
