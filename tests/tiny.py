@@ -1,14 +1,13 @@
 """Random models of a few thousand weights in the Hugging Face layout: enough to test all but learning."""
 
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from torch.overrides import TorchFunctionMode
 from transformers import (
     AutoModelForCausalLM,
     Gemma3TextConfig,
@@ -107,25 +106,22 @@ def family(request, tiny_folders) -> Base:
     return load_base(tiny_folders(request.param))
 
 
-class Binary64(TorchFunctionMode):
-    """Where a computation asks for float32, it gets float64: models normalise and rotate in float32 even
-    when their weights are float64."""
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function is torch.Tensor.float:
-            function = torch.Tensor.double
-        args = [torch.float64 if argument is torch.float32 else argument for argument in args]
-        if (kwargs or {}).get("dtype") is torch.float32:
-            kwargs = kwargs | {"dtype": torch.float64}
-        return function(*args, **(kwargs or {}))
-
-
 @pytest.fixture
-def exact(request, tiny_folders) -> Iterator[Base]:
-    """A base (Qwen2, or the architecture named as parameter) that computes in binary64 throughout."""
+def exact(request, monkeypatch, tiny_folders) -> Base:
+    """A base (Qwen2, or the architecture named as parameter) that computes in binary64 throughout: as they
+    come, models turn to float32 for normalisation and rotation even when their weights are float64."""
+    convert = torch.Tensor.to
+
+    def to(self, *args, **kwargs):
+        wide = [torch.float64 if argument is torch.float32 else argument for argument in args]
+        if kwargs.get("dtype") is torch.float32:
+            kwargs["dtype"] = torch.float64
+        return convert(self, *wide, **kwargs)
+
     base = load_base(tiny_folders(getattr(request, "param", "qwen2")), "float64")
-    with Binary64():
-        yield base
+    monkeypatch.setattr(torch.Tensor, "to", to)
+    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
+    return base
 
 
 def moved(adapter, scale: float = 0.3, seed: int = 0):

@@ -64,7 +64,8 @@ class Adapter:
         """From now on recompute each layer's activations in the backward pass: less memory, more time.
 
         A layer is recomputed with the dropout masks of its first pass, so that gradients stay the same.
-        The switch of transformers acts in training mode alone, which would bring the base's dropout.
+        A pass that will be differentiated must fill no key-value cache, or it would be filled twice. The
+        switch of transformers acts in training mode alone, which would bring the base's dropout.
 
         Raises:
             InputError: the model has no layers that transformers can recompute.
