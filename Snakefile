@@ -4,6 +4,7 @@
 #   snakemake --cores all tables                            every table of the study
 #   snakemake --cores all figures                           every figure
 #   snakemake --cores 1 results/micro/figures/fig2.pdf      one figure
+#   snakemake --cores 1 verify                              what the proof assumes, measured on the code
 #   snakemake --cores all tables --config source=recorded   the recorded run's tables, without training
 
 from snakemake.utils import min_version
@@ -21,6 +22,7 @@ include: "workflow/rules/records.smk"
 include: "workflow/rules/base.smk"
 include: "workflow/rules/calibrate.smk"
 include: "workflow/rules/train.smk"
+include: "workflow/rules/verify.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/evidence.smk"
 include: "workflow/rules/report.smk"

@@ -249,6 +249,13 @@ def base_source():
     return sorted(str(path) for path in Path(folder).rglob("*") if path.is_file()) if folder else []
 
 
+def verify_params(wildcards):
+    """The study's settings that the verification reads."""
+    arms = {name: arm.model_dump(exclude={"label"}) for name, arm in STUDY.arms.items()}
+    settings = STUDY.model_dump(mode="json", include=SHARED_SETTINGS | {"benchmarks"})
+    return json.dumps({"settings": settings, "arms": arms}, sort_keys=True)
+
+
 # --- training and evaluation ---
 
 
