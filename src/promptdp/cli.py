@@ -267,6 +267,16 @@ def _decide(options: argparse.Namespace) -> None:
         decide(options.decision, options.protocol, options.out)
 
 
+# --- assurance --------------------------------------------------------------------------------------------
+
+
+def _verify(options: argparse.Namespace) -> None:
+    from promptdp.assurance.verification.suite import verify
+    from promptdp.study import load_study
+
+    verify(load_study(options.study), options.base, options.out, options.page, _print_line)
+
+
 # --- the parser ------------------------------------------------------------------------------------------
 
 
@@ -401,6 +411,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--protocol", type=Path, required=True)
     sub.add_argument("--out", type=Path, help="the stamp")
     sub.add_argument("--amend", metavar="REASON", help="freeze the decision's files as they are now")
+    sub = verb("verify", _verify, "measure on this machine what the privacy proof assumes of the code")
+    _study_option(sub)
+    sub.add_argument("--base", type=Path, required=True, help="the public base's folder")
+    sub.add_argument("--out", type=Path, required=True, help="the record, JSON")
+    sub.add_argument("--page", type=Path, required=True, help="the record as a page, Markdown")
     return parser
 
 
