@@ -6,6 +6,7 @@
 #   snakemake --cores 1 results/micro/figures/fig2.pdf      one figure
 #   snakemake --cores 1 verify                              what the proof assumes, measured on the code
 #   snakemake --cores all tables --config source=recorded   the recorded run's tables, without training
+#   snakemake --cores all release                           the folder of every private run that may be published
 
 from snakemake.utils import min_version
 
@@ -23,6 +24,7 @@ include: "workflow/rules/base.smk"
 include: "workflow/rules/calibrate.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/verify.smk"
+include: "workflow/rules/assurance.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/evidence.smk"
 include: "workflow/rules/report.smk"

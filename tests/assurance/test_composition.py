@@ -4,8 +4,11 @@ import pytest
 
 from promptdp.assurance.composition import compose_benchmark
 from promptdp.errors import InputError
-from promptdp.files import read_json, write_json
+from promptdp.files import read_json, sha256_bytes, write_json
 from promptdp.privacy.accounting import composed_epsilon, epsilon_pld
+from promptdp.privacy.ledger import Ledger
+from promptdp.privacy.mechanism import Mechanism
+from promptdp.privacy.register import Look, Register
 from promptdp.study import load_study
 
 STUDY = load_study("tests/workflow/small.yaml")
@@ -90,3 +93,61 @@ def test_a_benchmark_without_a_private_run_has_nothing_to_compose(manifests, tmp
     public = STUDY.model_copy(update={"arms": arms})
     with pytest.raises(InputError, match="arithmetic has no private run"):
         compose_benchmark(public, "arithmetic", manifests)
+
+
+# --- with the register: every execution ---
+
+
+@pytest.fixture
+def registered(tmp_path, manifests):
+    """The runs of the manifests in a zone, each with its live ledger; returns what makes more looks."""
+    zone = tmp_path / "zone"
+    zone.mkdir(mode=0o700)
+
+    def look(arm, seed, execution, begun, run="a", noise=1.5):
+        path = zone / f"{arm}-{seed}-{execution}-{run}" / "ledger.jsonl"
+        path.parent.mkdir()
+        identity = {"study": STUDY.name, "benchmark": "arithmetic", "arm": arm, "seed": seed}
+        mechanism = Mechanism(40, 4, 3, noise, 0.1, 1 / 400).as_json()
+        ledger = Ledger.open(path, identity | {"mechanism": mechanism})
+        for t in range(1, begun + 1):
+            ledger.commit(t, ledger.begin(t), sha256_bytes(path.parent.name.encode()))
+        look = Look(**identity, execution=execution, run=run, ledger=path.resolve())
+        Register(zone / "register.jsonl").add_look(look)
+        return ledger.head
+
+    for path in manifests:
+        run = read_json(path)
+        head = look(run["settings"]["arm"], run["seed"], 1, run["attempts"])
+        write_json(path, run | {"ledger_head": head})
+    look.register = zone / "register.jsonl"
+    return look
+
+
+def test_a_register_of_these_runs_alone_changes_nothing(manifests, registered):
+    without = compose_benchmark(STUDY, "arithmetic", manifests)
+    assert compose_benchmark(STUDY, "arithmetic", manifests, registered.register) == without
+
+
+def test_other_executions_and_other_settings_are_composed_too(manifests, registered):
+    registered("dp_grpo", 1, 2, begun=3)
+    registered("dp_grpo", 1, 2, begun=2, run="b")
+    registered("gone", 9, 1, begun=1)
+    result = compose_benchmark(STUDY, "arithmetic", manifests, registered.register)
+    more = {"dp_grpo/seed1/execution2": 2, "dp_grpo/seed1/execution2/2": 3, "gone/seed9/execution1": 1}
+    assert result["runs"] == compose_benchmark(STUDY, "arithmetic", manifests)["runs"] | more
+    assert result["epsilon"] == composed_epsilon([(40, 4, 16 + 6, 1.5)], 1 / 400)
+
+
+def test_runs_without_noise_are_counted_once_however_often_they_began(manifests, registered):
+    assert compose_benchmark(STUDY, "arithmetic", manifests, registered.register)["nonprivate_runs"] == 1
+    for execution, expected in ((1, 1), (2, 2)):
+        registered("nonprivate", 1, execution, begun=3, noise=0.0)
+        result = compose_benchmark(STUDY, "arithmetic", manifests, registered.register)
+        assert result["nonprivate_runs"] == expected and len(result["runs"]) == len(PRIVATE)
+
+
+def test_a_run_that_the_register_does_not_know_is_refused(manifests, registered):
+    write_json(manifests[0], read_json(manifests[0]) | {"ledger_head": "0" * 64})
+    with pytest.raises(InputError, match=r"register\.jsonl: does not know the run arithmetic/control/1"):
+        compose_benchmark(STUDY, "arithmetic", manifests, registered.register)

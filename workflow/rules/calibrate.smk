@@ -1,4 +1,5 @@
-# The noise multiplier of every mechanism of the study, and what all runs on the same slots cost together.
+# The noise multiplier of every mechanism of the study, and what all runs on the same slots cost together, those
+# of other executions included; an error about these may name a private folder, hence the place of its log.
 
 
 rule calibrate:
@@ -21,12 +22,13 @@ rule compose:
     output:
         f"{RESULTS}/calibration/composed-{{benchmark}}.json",
     log:
-        f"{RESULTS}/logs/compose/{{benchmark}}.log",
+        f"{PRIVATE}/logs/compose/{{benchmark}}.log",
     conda:
         "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
+        register=register_option(),
         code=code_digest("promptdp.assurance.composition"),
     shell:
         "promptdp compose --study {params.study} --benchmark {wildcards.benchmark}"
-        " --runs {input} --out {output} 2> {log}"
+        " --runs {input} {params.register} --out {output} 2> {log}"

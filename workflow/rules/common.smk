@@ -243,6 +243,29 @@ def benchmark_runs(wildcards):
     ]
 
 
+def register_option():
+    """The register, which knows the runs of other executions too; a recorded run left none here."""
+    return "" if RECORDED else f"--register {PRIVATE}/register.jsonl"
+
+
+def runs_on_same_slots(wildcards):
+    """The manifests of every run on a benchmark's slots: what a release was selected from."""
+    return [
+        f"{RESULTS}/runs/{benchmark}/{arm}/seed{seed}/run.json"
+        for benchmark, arm, seed in RUNS
+        if benchmark == wildcards.benchmark
+    ]
+
+
+def all_releases():
+    """The page of every release: one for each private run."""
+    return [
+        f"{RESULTS}/release/{benchmark}/{arm}/seed{seed}/README.md"
+        for benchmark in STUDY.benchmarks
+        for arm, seed in private_runs(benchmark)
+    ]
+
+
 def base_source():
     """The files of a checkpoint; none for a base that is trained here."""
     folder = STUDY.base.checkpoint
@@ -320,6 +343,14 @@ def folder_of_model(wildcards, output):
 
 def folder_of_adapter(wildcards, output):
     return str(Path(output.adapter).parent)
+
+
+def folder_of_manifest(wildcards, input):
+    return str(Path(input.manifest).parent)
+
+
+def folder_of_release(wildcards, output):
+    return str(Path(output.page).parent)
 
 
 # --- evidence ---
