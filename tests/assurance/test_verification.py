@@ -503,6 +503,26 @@ def test_the_seed_rows_fail_on_randomness_from_python_hashes():
     assert [row.verdict for row in seeds.check_seeds(child=repeating)] == ["fail", "fail"]
 
 
+def from_torch(mechanism, p, stream):
+    return mechanism.noise_std * torch.randn(p, dtype=torch.float64)
+
+
+def coins_from_numpy(mechanism, stream):
+    return np.flatnonzero(np.random.rand(mechanism.slots) < 0.5).tolist()
+
+
+def test_an_engine_that_seeds_the_process_moves_neither_coins_nor_noise():
+    assert verdict(noise.check_engine()) == "pass"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "double"), [("gaussian_noise", from_torch), ("poisson_draw", coins_from_numpy)]
+)
+def test_the_engine_row_fails_on_draws_from_the_processs_generators(drawn, double, monkeypatch):
+    monkeypatch.setattr(round, drawn, double)
+    assert verdict(noise.check_engine()) == "fail"
+
+
 # --- empty rounds and the divisor ---
 
 

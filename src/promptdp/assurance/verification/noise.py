@@ -1,15 +1,20 @@
 """The noise of a round: its scale, its law, and that no two draws have anything in common."""
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
+import torch
 
 from promptdp.assurance.verification.chance import LEVEL, adjusted, correlation_p, normal_p, scale_p
-from promptdp.assurance.verification.rounds import Known, mean_of_round
+from promptdp.assurance.verification.rounds import Known, NoRollouts, mean_of_round
 from promptdp.assurance.verification.row import Claim, Row
+from promptdp.policy.engine import Completions
 from promptdp.privacy.mechanism import Mechanism
-from promptdp.privacy.randomness import Randomness
+from promptdp.privacy.randomness import Randomness, Stream
+from promptdp.records.record import Record
 
 PAPERS = Mechanism(6988, 128, 50, 0.484, 0.05536, 1 / 69880)
 PAPERS_COORDINATES = 4_616_192
@@ -66,6 +71,15 @@ REPEATS = Claim(
     method="The first 10,000 coordinates of each draw. Value: how many repeat.",
 )
 
+ENGINE = Claim(
+    id="noise-engine",
+    title="An engine that seeds the process's generators",
+    source="Assumption (A3); design",
+    claim="Neither coins nor noise move when the rollout engine seeds random, numpy and torch.",
+    method="Two production rounds from a fixed source, beside the same with rollouts that seed all three. "
+    "Value: how many of the means differ.",
+)
+
 
 def standard_noise(
     mechanism: Mechanism, coordinates: int, randomness: Randomness, t: int = 1, attempt: int = 1
@@ -116,3 +130,33 @@ def _independence(mechanism: Mechanism, coordinates: int) -> list[Row]:
         INDEPENDENCE.at_least(adjusted(p_values), LEVEL),
         REPEATS.at_most(len(values) - len(np.unique(values)), 0),
     ]
+
+
+class _Seeding(NoRollouts):
+    """Rollouts of an engine that seeds every generator of the process, as some do at their start."""
+
+    def draw(
+        self,
+        source: Literal["policy", "reference"] | None,
+        batch: Mapping[int, Record],
+        stream_of: Callable[[int], Stream],
+    ) -> dict[int, Completions]:
+        random.seed(0)
+        np.random.seed(0)
+        torch.manual_seed(0)
+        return super().draw(source, batch, stream_of)
+
+
+def check_engine() -> Row:
+    """Whether the coins, which the means show, and the noise move."""
+    mechanism = Mechanism(20, 10, 2, 1.0, 1.0, 1e-6)
+    records = [Record(str(place), "-", "-") for place in range(mechanism.slots)]
+    known = Known({r.id: row for r, row in zip(records, torch.eye(mechanism.slots), strict=True)})
+    means = [
+        [
+            mean_of_round(mechanism, records, known, mechanism.slots, rollouts, Randomness.seeded(1), t=t)
+            for t in (1, 2)
+        ]
+        for rollouts in (NoRollouts(), _Seeding())
+    ]
+    return ENGINE.at_most(sum(not torch.equal(a, b) for a, b in zip(*means, strict=True)), 0)

@@ -50,4 +50,4 @@ def _at_a_glance(row: dict[str, Any]) -> str:
 
 
 def _shown(value: float | int | str) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

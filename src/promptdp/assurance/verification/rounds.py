@@ -35,7 +35,7 @@ class _Kept(Descent):
         self.mean = noisy_mean
 
 
-class _NoRollouts(Rollouts):
+class NoRollouts(Rollouts):
     """For objectives that sample nothing."""
 
     def __init__(self) -> None:
@@ -47,6 +47,7 @@ class _NoRollouts(Rollouts):
         batch: Mapping[int, Record],
         stream_of: Callable[[int], Stream],
     ) -> dict[int, Completions]:
+        """No completion for anyone."""
         return {slot: [] for slot in batch}
 
 
@@ -111,7 +112,7 @@ def mean_of_round(
     slots = Slots([*contents, *[None] * (mechanism.slots - len(contents))])
     randomness = randomness or Randomness.seeded(1)
     kept = _Kept(coordinates)
-    private_round(t, attempt, mechanism, slots, randomness, rollouts or _NoRollouts(), objective, kept)
+    private_round(t, attempt, mechanism, slots, randomness, rollouts or NoRollouts(), objective, kept)
     assert kept.mean is not None, "the mean was not finite"
     return kept.mean
 

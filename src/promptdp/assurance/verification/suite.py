@@ -99,6 +99,7 @@ def run_checks(study: Study, folder: str | Path) -> Iterator[Row]:
     yield from accountant.check_accountant(study, mechanisms)
     yield from noise.check_noise(list(mechanisms.values()), own.tensor_sizes())
     yield from seeds.check_seeds()
+    yield noise.check_engine()
     yield empty.check_empty_round(own, mechanisms.values())
     yield empty.check_divisor()
     for dtype in HALF_FORMATS:
