@@ -120,7 +120,8 @@ def _compose(options: argparse.Namespace) -> None:
     from promptdp.study import load_study
 
     _print_or_write(
-        compose_benchmark(load_study(options.study), options.benchmark, options.runs), options.out
+        compose_benchmark(load_study(options.study), options.benchmark, options.runs, options.register),
+        options.out,
     )
 
 
@@ -277,6 +278,31 @@ def _verify(options: argparse.Namespace) -> None:
     verify(load_study(options.study), options.base, options.out, options.page, _print_line)
 
 
+def _certificate(options: argparse.Namespace) -> None:
+    from promptdp.assurance.certificate import certify, in_one_line, rendered
+    from promptdp.assurance.check import check_release
+    from promptdp.files import write_text
+
+    if options.check is not None:
+        print(check_release(options.check))
+        return
+    for name in ("run", "register", "out"):
+        if getattr(options, name) is None:
+            raise InputError(
+                f"--{name} is missing: give --run, --register and --out, or --check FOLDER alone"
+            )
+    certificate = certify(options.run, options.register, options.verification)
+    write_text(options.out, rendered(certificate))
+    print(f"{options.out}: {in_one_line(certificate)}")
+
+
+def _release(options: argparse.Namespace) -> None:
+    from promptdp.assurance.release import release
+
+    release(options.run, options.certificate, options.out)
+    print(f"{options.out}: released; anyone can check it with promptdp certificate --check {options.out}")
+
+
 # --- the parser ------------------------------------------------------------------------------------------
 
 
@@ -328,6 +354,7 @@ def _parser() -> argparse.ArgumentParser:
     _study_option(sub)
     sub.add_argument("--benchmark", required=True)
     sub.add_argument("--runs", type=Path, nargs="+", required=True, help="run.json of every private run")
+    sub.add_argument("--register", type=Path, help="compose other executions in this register too")
     sub.add_argument("--out", type=Path)
 
     sub = verb("train", _train, "train one arm with one seed; resumes after an interruption")
@@ -411,11 +438,24 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--protocol", type=Path, required=True)
     sub.add_argument("--out", type=Path, help="the stamp")
     sub.add_argument("--amend", metavar="REASON", help="freeze the decision's files as they are now")
+
     sub = verb("verify", _verify, "measure on this machine what the privacy proof assumes of the code")
     _study_option(sub)
     sub.add_argument("--base", type=Path, required=True, help="the public base's folder")
     sub.add_argument("--out", type=Path, required=True, help="the record, JSON")
     sub.add_argument("--page", type=Path, required=True, help="the record as a page, Markdown")
+
+    sub = verb("certificate", _certificate, "certify a finished run, or check somebody's release")
+    sub.add_argument("--check", type=Path, metavar="FOLDER", help="check this release and nothing else")
+    sub.add_argument("--run", type=Path, help="the run's public folder: run.json, ledger.jsonl, adapter/")
+    sub.add_argument("--register", type=Path, help="the study's private register of runs")
+    sub.add_argument("--verification", type=Path, help="the record of verify that is cited")
+    sub.add_argument("--out", type=Path, help="the certificate")
+
+    sub = verb("release", _release, "build the folder of a certified run that may be published")
+    sub.add_argument("--run", type=Path, required=True, help="the run's public folder")
+    sub.add_argument("--certificate", type=Path, required=True)
+    sub.add_argument("--out", type=Path, required=True, help="the release's folder")
     return parser
 
 
