@@ -62,6 +62,7 @@ def test_the_manifest_states_the_mechanism_and_its_budget(run):
     epsilon = calibration()["epsilon_pld"]
     assert manifest["accounting"] == {"delta": 0.01, "epsilon_retained": epsilon, "epsilon_all": epsilon}
     assert manifest["randomness"]["private"] and manifest["randomness"]["key_bits"] == 256
+    assert manifest["randomness"]["coins"].startswith("Poisson sampling: an independent coin per slot")
     assert manifest["not_releasable"] == []
 
 
@@ -368,8 +369,13 @@ def test_no_public_file_and_no_line_of_progress_quotes_a_record(run, capfd):
 
 
 def test_a_failure_inside_the_mechanism_tells_nothing_and_spoils_the_release(run, monkeypatch):
+    generate, calls = LocalEngine.generate, []
+
     def fail(self, prompts, *rest):
-        raise RuntimeError(f"MARK3 {prompts}")
+        calls.append(prompts)
+        if len(calls) > 1:  # the first is the public record's
+            raise RuntimeError(f"MARK3 {prompts}")
+        return generate(self, prompts, *rest)
 
     with monkeypatch.context() as patched:
         patched.setattr(LocalEngine, "generate", fail)

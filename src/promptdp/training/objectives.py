@@ -48,8 +48,18 @@ class Policy:
     chunk: int | None = None
 
     def prompt(self, record: Record) -> list[int]:
-        """The token ids that engine and loss both use."""
-        return self.base.prompt_ids(record.question, self.template)
+        """The token ids that engine and loss both use; ValueError if the model can't read one."""
+        return self._readable(self.base.prompt_ids(record.question, self.template))
+
+    def target(self, solution: str) -> list[int]:
+        """The token ids of a completion to imitate, its stop token too; ValueError as for `prompt`."""
+        return self._readable(self.base.target_ids(solution))
+
+    def _readable(self, ids: list[int]) -> list[int]:
+        """Token ids the model has an embedding of; a tokenizer may know more, whatever a text spells out."""
+        if max(ids, default=0) >= self.base.model.get_input_embeddings().num_embeddings:
+            raise ValueError("the model has no embedding of a token")
+        return ids
 
     def logprobs(self, prompt: Sequence[int], completions: Completions) -> list[torch.Tensor]:
         """log pi_theta of each completion's tokens, with a graph to the adapter."""
@@ -193,7 +203,7 @@ class Gold:
         """See `RecordObjective.gradient`; zero when there is no solution or it doesn't fit the context."""
         if record.solution is None:
             return None
-        target = self.policy.base.target_ids(record.solution)
+        target = self.policy.target(record.solution)
         if not self.policy.base.fits(self.policy.prompt(record), len(target)):
             return None
         return _imitate(self.policy, record, [target], stream)

@@ -7,6 +7,7 @@ from typing import Literal
 from promptdp.policy.engine import Completions, Engine
 from promptdp.privacy.randomness import Stream
 from promptdp.records.record import Record
+from promptdp.training.failures import of_record
 from promptdp.training.objectives import Policy
 
 
@@ -36,17 +37,17 @@ class Rollouts:
     ) -> dict[int, Completions]:
         """The completions of each record of `batch` (by slot), each from that record's own stream.
 
-        They are empty where the source is None, where a prompt leaves no room for a completion, and where
-        the model's output is not a number: rules that read that record alone.
+        They are empty where the source is None, where there is no prompt or it leaves no room for a
+        completion, and where the model's output is not a number: rules that read that record alone.
         """
         rollouts: dict[int, Completions] = {slot: [] for slot in batch}
         if source is None:
             return rollouts
-        prompts = {slot: self.policy.prompt(record) for slot, record in batch.items()}
-        fitting = [slot for slot, prompt in prompts.items() if self.policy.base.fits(prompt, self.cap)]
+        prompts = {slot: of_record(self.policy.prompt, record) for slot, record in batch.items()}
+        fitting = {i: ids for i, ids in prompts.items() if ids and self.policy.base.fits(ids, self.cap)}
         self.engine.serve(self.policy.adapter if source == "policy" else None)
         completions = self.engine.generate(
-            [prompts[slot] for slot in fitting],
+            list(fitting.values()),
             self.samples,
             self.temperature,
             self.cap,

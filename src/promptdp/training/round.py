@@ -11,6 +11,7 @@ from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.sampler import poisson_draw
 from promptdp.records.slots import Slots
 from promptdp.training.descent import Descent
+from promptdp.training.failures import of_record
 from promptdp.training.objectives import RecordObjective
 from promptdp.training.rollouts import Rollouts
 
@@ -45,10 +46,10 @@ def private_round(
     total = torch.zeros(descent.coordinates, dtype=torch.float64)
     for i, record in batch.items():
         # Lines 5 and 6: rewards, advantages and the whole gradient of this record, over all its chunks.
-        gradient = objective.gradient(record, completions[i], fresh("gradient", slot=i))
-        # Line 7: one norm over all p coordinates; a gradient that is not finite becomes zero.
+        gradient = of_record(objective.gradient, record, completions[i], fresh("gradient", slot=i))
+        # Line 7: one norm over all p coordinates; a gradient that failed or is not finite becomes zero.
         if gradient is not None:
-            total += clip(gradient.cpu(), mechanism.clipping_norm)
+            total += clip(gradient.cpu(), mechanism.clipping_norm).view_as(total)
 
     # Line 8: noise once over all p coordinates, in an empty round too; the public divisor qn.
     noise = gaussian_noise(mechanism, descent.coordinates, fresh("noise"))

@@ -8,7 +8,6 @@ but not saved is a new attempt with fresh randomness, and one that was saved but
 import traceback
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ from promptdp.files import private_directory, read_bytes, sha256_file, write_jso
 from promptdp.policy.base import load_base
 from promptdp.policy.folders import check_replaceable
 from promptdp.policy.local import LocalEngine
-from promptdp.policy.lora import FILES, WEIGHTS, Adapter, attach, theta_sha256
+from promptdp.policy.lora import FILES, WEIGHTS, attach, theta_sha256
 from promptdp.policy.performance import ANY_MACHINE, Performance
-from promptdp.privacy.accounting import epsilon_all
 from promptdp.privacy.ledger import Ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
@@ -34,13 +32,13 @@ from promptdp.training.calibrated import calibrated_mechanism
 from promptdp.training.checkpoint import Place, load_checkpoint, save_checkpoint
 from promptdp.training.descent import Descent
 from promptdp.training.identity import private_fingerprint, public_settings, settings_sha256, zone_key
+from promptdp.training.manifest import manifest
 from promptdp.training.methods import training_method
 from promptdp.training.objectives import Policy
+from promptdp.training.preflight import preflight
 from promptdp.training.rollouts import Rollouts
 from promptdp.training.round import private_round
 
-SCHEMA = "promptdp/run/1"
-VERSIONS = ("torch", "transformers", "peft")
 CHECKPOINT = "checkpoint.safetensors"
 FAILURE = "failure-{}-{}.txt"
 """The traceback of a round and an attempt."""
@@ -84,8 +82,9 @@ def train(
 
     Raises:
         InputError: an input is missing, malformed or of another run; the study has no such run; a folder is
-            open to others; or the adapter's folder holds something else.
-        PrivacyRefusal: the study's records don't allow this arm, or the ledger lacks rounds.
+            open to others; the adapter's folder holds something else; or the model can't do what is asked.
+        PrivacyRefusal: the study's records don't allow this arm, or the ledger is gone or lacks rounds.
+        PromptDPError: a fault of ours or of the machine; the same command goes on from the last round.
     """
     torch.set_num_threads(1)  # sums keep their order, and runs that share a machine don't fight for cores
     check_run(study, benchmark, arm, seed, execution)
@@ -96,6 +95,19 @@ def train(
     model = load_base(base, study.dtype, performance.device)
     public = public_settings(study, benchmark, arm, seed, execution, mechanism, model)
     identity = {"benchmark": benchmark, "arm": arm, "seed": seed, "settings_sha256": settings_sha256(public)}
+
+    adapter = attach(model, seed, **study.lora.model_dump())
+    if performance.gradient_checkpointing:
+        adapter.checkpoint_layers()
+    descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
+    policy = Policy(model, adapter, settings.prompt, study.rollouts.logprob_temperature, performance.chunk)
+    engine = LocalEngine(model, study.isolation, performance.rows)
+    rollouts = Rollouts(policy, engine, settings.samples, study.rollouts.temperature, settings.cap)
+    objective = training_method(
+        settings.objective, settings.advantage, settings.reward, study.rollouts.kl_weight, policy
+    )
+    randomness = Randomness.seeded(seed) if study.randomness == "seeded" else Randomness.from_os()
+    preflight(objective, rollouts, randomness)
 
     zone, recovery = private_directory(Path(register).parent), private_directory(recovery)
     with run_lock(recovery / "lock"):
@@ -116,40 +128,26 @@ def train(
         ledger = Ledger.open(live_ledger, header)
         if not known:
             looks.add_look(look, **identity)
-
-        adapter = attach(model, seed, **study.lora.model_dump())
-        if performance.gradient_checkpointing:
-            adapter.checkpoint_layers()
-        descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
         _resume(ledger, folder / CHECKPOINT, descent, progress)
-        randomness = Randomness.seeded(seed) if study.randomness == "seeded" else Randomness.from_os()
         if not ledger.closed:
-            policy = Policy(
-                model, adapter, settings.prompt, study.rollouts.logprob_temperature, performance.chunk
-            )
-            engine = LocalEngine(model, study.isolation, performance.rows)
             one_round = partial(
                 private_round,
                 mechanism=mechanism,
                 slots=Slots.fill(mechanism.slots, _checked_records(content, records, settings.objective)),
                 randomness=randomness,
-                rollouts=Rollouts(policy, engine, settings.samples, study.rollouts.temperature, settings.cap),
-                objective=training_method(
-                    settings.objective,
-                    settings.advantage,
-                    settings.reward,
-                    study.rollouts.kl_weight,
-                    policy,
-                ),
+                rollouts=rollouts,
+                objective=objective,
                 descent=descent,
             )
             _train_rounds(mechanism.rounds, one_round, ledger, descent, folder, progress)
             ledger.close()
 
         adapter.save(Path(out_adapter))
-        manifest = _manifest(public, mechanism, epsilon, randomness, adapter, ledger)
-        manifest["adapter_sha256"] = sha256_file(Path(out_adapter) / WEIGHTS)
-        write_json(out_manifest, manifest)
+        adapter_sha256 = sha256_file(Path(out_adapter) / WEIGHTS)
+        write_json(
+            out_manifest,
+            manifest(public, mechanism, epsilon, randomness, adapter, ledger.summary, adapter_sha256),
+        )
         write_text(out_ledger, live_ledger.read_text(encoding="utf-8"))
 
 
@@ -237,50 +235,3 @@ def _checked_records(content: bytes, path: str | Path, objective: str) -> list[R
                     f"{path}:{number}: key 'solution' is missing; the gold objective imitates it"
                 )
     return records
-
-
-def _manifest(
-    public: dict[str, Any],
-    mechanism: Mechanism,
-    epsilon: float | None,
-    randomness: Randomness,
-    adapter: Adapter,
-    ledger: Ledger,
-) -> dict[str, Any]:
-    """The public manifest of a complete run; it holds no clock, no count and nothing else of the records."""
-    obstacles = {
-        "no noise is added": not mechanism.private,
-        "the randomness is seeded": not randomness.private,
-        "records share batches": public["isolation"] != "strict",
-        "a round failed inside the mechanism": ledger.summary.failed_attempts > 0,
-    }
-    return public | {
-        "schema": SCHEMA,
-        "settings_sha256": settings_sha256(public),
-        "records": "withheld",
-        "accounting": _accounting(mechanism, epsilon, ledger),
-        "randomness": randomness.description | _backend_seeds(adapter),
-        "lora": public["lora"] | {"coordinates": adapter.coordinates, "tensors": len(adapter.names)},
-        "attempts": ledger.begun_attempts,
-        "theta_sha256": adapter.sha256(),
-        "ledger_head": ledger.head,
-        "not_releasable": [reason for reason, holds in obstacles.items() if holds],
-        "versions": {package: version(package) for package in VERSIONS},
-    }
-
-
-def _accounting(mechanism: Mechanism, epsilon: float | None, ledger: Ledger) -> dict[str, float | None]:
-    """Epsilon of the retained rounds, and of every attempt begun (the one to state)."""
-    if epsilon is None:
-        return {"delta": None, "epsilon_retained": None, "epsilon_all": None}
-    more = ledger.begun_attempts > mechanism.rounds
-    charged = epsilon_all(mechanism, ledger.begun_attempts) if more else epsilon
-    return {"delta": mechanism.delta, "epsilon_retained": epsilon, "epsilon_all": charged}
-
-
-def _backend_seeds(adapter: Adapter) -> dict[str, str | None]:
-    """Where a backend takes its randomness from a record's stream, and how wide that is."""
-    return {
-        "rollouts": "one float64 uniform a token from the record's stream of the round",
-        "dropout": "32-bit seed from the record's stream of the round" if adapter.dropout else None,
-    }
