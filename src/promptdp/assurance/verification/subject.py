@@ -25,6 +25,8 @@ from promptdp.training.methods import training_method
 from promptdp.training.objectives import Policy, RecordObjective, Reward
 from promptdp.training.rollouts import Rollouts
 
+PAPERS_PENALTY = 0.04
+"""beta where the study has none: a group with equal rewards would have no gradient to examine."""
 MOVED_BY = 0.02
 """The standard deviation by which each coordinate is moved from theta_1."""
 DRAWN, LEAST = 200, 12
@@ -156,9 +158,8 @@ class Subject:
         adapter.assign(adapter.theta + MOVED_BY * step.to(adapter.theta))
         settings, bench = self.study.rollouts, self.study.benchmarks[benchmark]
         policy = Policy(self.base, adapter, bench.prompt, settings.logprob_temperature)
-        method: Any = training_method(
-            objective, advantage or "group", bench.reward, settings.kl_weight, policy
-        )
+        kl_weight = settings.kl_weight or PAPERS_PENALTY
+        method: Any = training_method(objective, advantage or "group", bench.reward, kl_weight, policy)
         reward = MixedReward(method.reward) if hasattr(method, "reward") else None
         return Trial(
             benchmark=benchmark,

@@ -23,7 +23,7 @@ from promptdp.assurance.verification.page import page
 from promptdp.assurance.verification.row import Claim, Row
 from promptdp.assurance.verification.subject import Subject
 from promptdp.closure import code_digest
-from promptdp.errors import PromptDPError
+from promptdp.errors import InputError, PromptDPError
 from promptdp.files import write_json, write_text
 from promptdp.policy.base import load_base
 from promptdp.study import Study
@@ -52,7 +52,7 @@ def verify(
         progress: is given a line for every row.
 
     Raises:
-        InputError: the base is no model, or has no room for public problems.
+        InputError: the study trains nothing, or the base is no model or has no room for public problems.
         PromptDPError: a row fails; record and page are written.
     """
     torch.set_num_threads(1)  # as training does
@@ -81,6 +81,8 @@ def verify(
 
 def run_checks(study: Study, folder: str | Path) -> Iterator[Row]:
     """The rows of every check, in the order of the page."""
+    if not study.runs():
+        raise InputError(f"{study.name}: trains nothing, so there is nothing to verify; add a trained arm")
     own = Subject(study, load_base(folder, study.dtype))
     mechanisms = accountant.study_mechanisms(study)
     yield from _in_binary64(study, folder)
