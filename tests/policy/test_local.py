@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from transformers import GenerationConfig
+from transformers import GenerationConfig, GenerationMixin
 
 from promptdp.policy import local
 from promptdp.policy.base import load_base
@@ -92,14 +92,32 @@ def test_sampling_follows_the_softmax_at_the_temperature(temperature):
     torch.testing.assert_close(share, (logits[0] / temperature).softmax(-1), rtol=0, atol=1e-4)
 
 
+class Alike:
+    """The fault of workers with one seed: every number comes several times."""
+
+    def __init__(self, stream, times):
+        self._stream, self._times = stream, times
+
+    def uniforms(self, count):
+        return self._stream.uniforms(count // self._times).repeat(self._times)
+
+
 def test_completions_of_one_prompt_are_independent_draws(tiny):
-    (group,) = engine_of(tiny).generate(PROMPTS[:1], 64, 1.0, 1, streams(1))
     with torch.no_grad():
         law = tiny.model(torch.tensor(PROMPTS[:1])).logits[0, -1].softmax(-1)
-    equal = np.mean([a == b for i, a in enumerate(group) for b in group[:i]])
     # The share of equal pairs has mean sum p^2; pairs share rows, so the bound is a wide one.
     expected = float((law**2).sum())
-    assert abs(equal - expected) < 12 * (expected / 2016) ** 0.5
+
+    def surplus(stream):
+        (group,) = engine_of(tiny).generate(PROMPTS[:1], 64, 1.0, 1, [stream])
+        equal = np.mean([a == b for i, a in enumerate(group) for b in group[:i]])
+        return abs(equal - expected) / (expected / 2016) ** 0.5
+
+    assert surplus(streams(1)[0]) < 12
+    assert surplus(Alike(streams(1)[0], 64)) > 12
+    (group,) = engine_of(tiny).generate(PROMPTS[:1], 64, 1.5, CAP, streams(1))
+    (twins,) = engine_of(tiny).generate(PROMPTS[:1], 64, 1.5, CAP, [Alike(streams(1)[0], 2)])
+    assert len(set(map(tuple, twins))) <= 32 < 60 < len(set(map(tuple, group)))
 
 
 def test_completions_end_with_their_first_stop_token_or_at_the_cap(tiny):
@@ -173,15 +191,55 @@ def test_logits_that_are_not_numbers_cost_that_record_its_completions_and_no_oth
     assert [len(group) for group in groups] == [3, 0, 3, 3]
 
 
-def test_the_models_own_sampling_settings_do_not_leak_into_rollouts(tiny_folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(CompactModel, "supports", staticmethod(lambda model: False))
+SHIPPED = {
+    "do_sample": True,
+    "temperature": 0.1,
+    "top_k": 2,
+    "top_p": 0.5,
+    "min_p": 0.2,
+    "repetition_penalty": 1.9,
+    "no_repeat_ngram_size": 1,
+}
+
+
+@pytest.fixture
+def penalised(tmp_path):
+    """A base that ships sampling settings of its own, as instruction-tuned models do."""
     folder = write_tiny_base(tmp_path / "base")
     path = folder / "generation_config.json"
-    shipped = {"do_sample": True, "top_k": 2, "repetition_penalty": 1.9, "no_repeat_ngram_size": 1}
-    path.write_text(json.dumps(json.loads(path.read_text()) | shipped))
-    plain, penalised = load_base(tiny_folder), load_base(folder)
-    answers = [engine_of(base).generate(PROMPTS, 4, 1.5, CAP, streams(4)) for base in (plain, penalised)]
+    path.write_text(json.dumps(json.loads(path.read_text()) | SHIPPED))
+    return load_base(folder)
+
+
+@pytest.mark.parametrize("temperature", [1.5, 0.0])
+@pytest.mark.parametrize("compact", [True, False])
+def test_the_models_own_sampling_settings_do_not_leak_into_rollouts_nor_evaluation(
+    tiny, penalised, monkeypatch, temperature, compact
+):
+    if not compact:
+        monkeypatch.setattr(CompactModel, "supports", staticmethod(lambda model: False))
+    answers = [
+        engine_of(base).generate(PROMPTS, 4, temperature, CAP, streams(4)) for base in (tiny, penalised)
+    ]
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("temperature", [0.7, 0.0])
+def test_nothing_but_our_choice_acts_on_the_logits_inside_transformers(penalised, monkeypatch, temperature):
+    monkeypatch.setattr(CompactModel, "supports", staticmethod(lambda model: False))
+    seen = []
+    sample = GenerationMixin._sample
+
+    def spy(self, input_ids, logits_processor, stopping_criteria, generation_config, **rest):
+        seen.append(([type(processor) for processor in logits_processor], generation_config))
+        return sample(self, input_ids, logits_processor, stopping_criteria, generation_config, **rest)
+
+    monkeypatch.setattr(GenerationMixin, "_sample", spy)
+    engine_of(penalised).generate(PROMPTS[:1], 4, temperature, CAP, streams(1))
+    ((processors, effective),) = seen
+    assert processors == [local._Chooser]
+    assert not effective.do_sample, "transformers would draw from the process's generator"
+    assert (effective.num_beams, effective.repetition_penalty) == (1, 1.0)
 
 
 def test_sampling_without_streams_is_refused(tiny):

@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from promptdp.policy.base import load_base
 from promptdp.policy.lora import attach
 from promptdp.privacy.randomness import Randomness
 from promptdp.records.record import Record
+from promptdp.study import Rollouts
 from promptdp.training.advantages import Advantage
 from promptdp.training.objectives import GRPO, Filtered, Gold, Policy
 from tests.tiny import LORA, moved, tokens
@@ -33,10 +35,10 @@ def grpo(policy, reward=says_two, advantage=Advantage.GROUP):
     return GRPO(policy, reward, advantage, kl_weight=BETA)
 
 
-def logprobs_one_by_one(model, base, completion):
+def logprobs_one_by_one(model, base, completion, temperature=1.0):
     prompt = base.prompt_ids(RECORD.question)
     logits = model(torch.tensor([[*prompt, *completion]])).logits[0, len(prompt) - 1 : -1]
-    return logits.log_softmax(-1)[range(len(completion)), completion]
+    return (logits / temperature).log_softmax(-1)[range(len(completion)), completion]
 
 
 def test_the_grpo_gradient_is_that_of_equation_7(exact):
@@ -113,12 +115,33 @@ def test_all_correct_and_all_wrong_groups_keep_the_same_penalty_gradient(tiny):
     assert torch.equal(right, wrong) and torch.equal(right, control)
 
 
-def test_the_logprob_temperature_acts_inside_the_loss(exact):
-    plain, tempered = (
-        Gold(policy_of(exact, logprob_temperature=value)).gradient(RECORD, [], stream())
-        for value in (1.0, 0.7)
-    )
-    assert (plain - tempered).norm() > 1e-3 * plain.norm()
+def test_at_theta_1_the_bases_own_dropout_moves_no_penalty(tiny_folder):
+    """A base that asks for dropout in its attention: the policy would differ from the reference by it."""
+    base = load_base(tiny_folder)
+    for layer in base.model.model.layers:
+        layer.self_attn.attention_dropout = 0.5
+    policy = Policy(base, attach(base, 1, **LORA | {"dropout": 0.05}))
+    constant = grpo(policy, reward=lambda **_: 1.0)
+    assert not constant.gradient(RECORD, ROLLOUTS, stream()).any()
+
+
+def test_the_logprob_temperature_divides_the_logits_inside_the_loss(exact):
+    gradients = {}
+    for temperature in (1.0, 0.7):
+        policy = policy_of(exact, logprob_temperature=temperature)
+        target = exact.target_ids(RECORD.solution)
+        loss = -logprobs_one_by_one(policy.adapter.model, exact, target, temperature).mean()
+        gradients[temperature] = Gold(policy).gradient(RECORD, [], stream())
+        torch.testing.assert_close(
+            gradients[temperature], policy.adapter.gradient(loss), rtol=1e-9, atol=1e-12
+        )
+    assert (gradients[1.0] - gradients[0.7]).norm() > 1e-3 * gradients[1.0].norm()
+
+
+def test_by_default_the_loss_reads_unscaled_logits_of_rollouts_at_0_7():
+    settings = Rollouts()
+    assert (settings.logprob_temperature, settings.temperature) == (1.0, 0.7)
+    assert Policy.logprob_temperature == 1.0
 
 
 def test_another_record_between_two_calls_changes_nothing(tiny):

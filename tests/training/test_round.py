@@ -11,11 +11,13 @@ from scipy import stats
 
 from promptdp.policy.local import LocalEngine
 from promptdp.policy.lora import attach
+from promptdp.privacy.clip import clip
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.sampler import poisson_draw
 from promptdp.records.record import Record
 from promptdp.records.slots import Slots
+from promptdp.training import round as round_module
 from promptdp.training.advantages import Advantage
 from promptdp.training.descent import Descent
 from promptdp.training.objectives import GRPO, Gold, Policy
@@ -307,13 +309,22 @@ def test_the_zero_advantage_controls_first_round_is_pure_noise(tiny, dropout):
     assert torch.equal(steps.taken[0], one_round(Known({}), Slots.fill(6, []), mechanism(), steps=Steps(p)))
 
 
-def test_constant_reward_groups_are_kept_and_clipped(tiny):
+@pytest.mark.parametrize("reward", [0.0, 1.0, 0.35])
+def test_constant_reward_groups_are_kept_and_every_drawn_present_slot_is_clipped_once(
+    tiny, monkeypatch, reward
+):
+    clipped = []
+    monkeypatch.setattr(round_module, "clip", lambda g, norm: clipped.append(g) or clip(g, norm))
     policy, rollouts, objective = setting(tiny)
-    objective.inner = GRPO(policy, lambda **_: 1.0, Advantage.GROUP, kl_weight=0.04)
-    private_round(
-        1, 1, mechanism(), Slots(RECORDS), Randomness.seeded(1), rollouts, objective, Steps(COORDINATES)
-    )
-    assert all(gradient.norm() > 0 for _, gradient in objective.seen.values())
+    objective.inner = GRPO(policy, lambda **_: reward, Advantage.GROUP, kl_weight=0.04)
+    half, slots, steps = mechanism(expected=3), Slots([*RECORDS[:4], None, RECORDS[5]]), Steps(COORDINATES)
+    present = 0
+    for t in (1, 2, 3):
+        drawn = poisson_draw(half, Randomness.seeded(1).stream(t, "coins"))
+        present += len(set(drawn) - {4})
+        private_round(t, 1, half, slots, Randomness.seeded(1), rollouts, objective, steps)
+    assert len(clipped) == present > 0
+    assert all(gradient.norm() > 0 for gradient in clipped)
 
 
 def test_an_over_long_prompt_contributes_zero_and_harms_no_other(tiny):
