@@ -8,7 +8,7 @@ import yaml
 from pydantic import ValidationError
 
 from promptdp.errors import InputError, PrivacyRefusal
-from promptdp.study import find_study, json_schema, load_study, resolve
+from promptdp.study import RunSettings, find_study, json_schema, load_study, resolve
 
 MICRO = "config/studies/micro.yaml"
 
@@ -172,6 +172,28 @@ def test_mechanisms_that_differ_in_delta_alone_have_files_of_their_own(tmp_path)
     study = load_study(path)
     names = {study.run_settings(benchmark, "gold").mechanism_name for benchmark in ("stories", "choices")}
     assert names == {"n874-m16-T50-eps8", "n874-m16-T50-eps8-delta1e-06"}
+
+
+def test_a_replay_reserve_is_budgeted_for_and_names_its_mechanism(tmp_path):
+    path = write(tmp_path, set_key("benchmarks", "stories", "replay_reserve", value=2))
+    settings = load_study(path).run_settings("stories", "gold")
+    assert (settings.rounds, settings.calibrated_rounds) == (50, 52)
+    assert settings.mechanism_name == "n874-m16-T50+2-eps8"
+    assert load_study("micro").run_settings("stories", "gold").calibrated_rounds == 50
+
+
+@pytest.mark.parametrize("reserve", [-1, 1.5, True, "2"])
+def test_a_replay_reserve_that_is_no_count_is_refused(tmp_path, reserve):
+    path = write(tmp_path, set_key("benchmarks", "stories", "replay_reserve", value=reserve))
+    with pytest.raises(InputError, match=r"benchmarks\.stories\.replay_reserve"):
+        load_study(path)
+
+
+def test_settings_recorded_before_there_was_a_reserve_read_as_without(root):
+    settings = load_study("micro").run_settings("stories", "gold")
+    earlier = settings.model_dump(mode="json")
+    del earlier["replay_reserve"]
+    assert RunSettings.model_validate(earlier) == settings
 
 
 @pytest.mark.parametrize(

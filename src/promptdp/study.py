@@ -116,7 +116,8 @@ class Benchmark(Settings):
 
     `slots` is n, a public number chosen before counting records; `expected` is m = qn, the expected number
     of records in a round; `rounds` is T; `cap` is the longest completion in tokens; `delta` is 1/(10 n) when
-    left out.
+    left out. `replay_reserve` is R: the noise is calibrated for T + R rounds, so that R attempts may be cut
+    off and begun again within the budget.
     """
 
     source: Literal["arithmetic", "stories", "choices", "jsonl"]
@@ -129,6 +130,7 @@ class Benchmark(Settings):
     cap: Count
     epsilon: Positive
     delta: Annotated[float, Field(gt=0, lt=1)] | None = None
+    replay_reserve: Annotated[int, Field(ge=0, strict=True)] = 0
     seed: Seed = 0
 
     @model_validator(mode="after")
@@ -225,7 +227,10 @@ class Contrast(Settings):
 
 
 class RunSettings(Settings):
-    """Everything public that one training run depends on, overrides applied."""
+    """Everything public that one training run depends on, overrides applied.
+
+    A manifest written before there was a `replay_reserve` reads as one without.
+    """
 
     benchmark: str
     arm: str
@@ -243,14 +248,24 @@ class RunSettings(Settings):
     advantage: str
     reward: str
     prompt: str
+    replay_reserve: int = 0
+
+    @property
+    def calibrated_rounds(self) -> int:
+        """T + R, the rounds that the budget covers."""
+        return self.rounds + self.replay_reserve
 
     @property
     def mechanism_name(self) -> str:
-        """The name of the calibration file: `n874-m16-T50-eps8`, or `...-sigma0.612` where sigma is set."""
+        """The name of the calibration file: `n874-m16-T50-eps8`, or `...-sigma0.612` where sigma is set.
+
+        A replay reserve stands beside T: `T50+2`.
+        """
         sigma = self.noise_multiplier
         budget = f"eps{self.epsilon:.12g}" if sigma is None else f"sigma{sigma:.12g}"
         delta = "" if self.delta == default_delta(self.slots) else f"-delta{self.delta:.12g}"
-        return f"n{self.slots}-m{self.expected}-T{self.rounds}-{budget}{delta}"
+        reserve = f"+{self.replay_reserve}" if self.replay_reserve else ""
+        return f"n{self.slots}-m{self.expected}-T{self.rounds}{reserve}-{budget}{delta}"
 
     @property
     def private(self) -> bool:
@@ -357,6 +372,7 @@ class Study(Settings):
             advantage=spec.advantage,
             reward=bench.reward,
             prompt=bench.prompt,
+            replay_reserve=bench.replay_reserve,
         )
 
     def check_name(self, where: str, name: str, among: Collection[str]) -> None:

@@ -107,6 +107,30 @@ def test_table_6_tells_the_mechanisms_of_a_benchmark_apart(tmp_path):
     assert "Gold DP-SFT runs at T=100." in make_table(1, study, budgets).notes
 
 
+def test_a_replay_reserve_stands_beside_the_rounds_and_finds_the_calibration_that_covers_it(tmp_path):
+    benchmarks = {
+        name: spec | {"rounds": 47, "replay_reserve": 3}
+        for name, spec in fabricated.SETTINGS["benchmarks"].items()
+    }
+    study = fabricated.study(tmp_path, benchmarks=benchmarks)
+    budgets = fabricated.write_budgets(study, tmp_path)
+    note = "T + R: trained for T rounds; σ and ε are of T + R, so that R attempts may be begun again."
+    first, sixth = make_table(1, study, budgets), make_table(6, study, budgets)
+    settings = {row[0].text: row[1] for row in first.rows}
+    assert settings["Rounds T"].text == "47 + 3"
+    assert settings["Rounds T"].values == {"": 47, "reserve": 3}
+    assert settings["Expected passes mT/n"].values == {"": 16 * 47 / 874}
+    assert settings["Noise multiplier σ"].text == "0.488"
+    shown = dict(zip(sixth.columns, texts(sixth)[0], strict=True))
+    assert (shown["T"], shown["σ"], shown["ε (PLD)"]) == ("47 + 3", "0.488", "8.000")
+    assert note in first.notes and note in sixth.notes
+    assert next(iter(csv.DictReader(io.StringIO(as_csv(sixth)))))["T reserve"] == "3"
+
+
+def test_a_study_without_a_reserve_says_nothing_of_one(tiny):
+    assert not any("T + R" in note for number in (1, 6) for note in make_table(number, *tiny).notes)
+
+
 def test_a_given_noise_multiplier_is_not_taken_for_a_target_of_the_same_number(tmp_path):
     arms = fabricated.SETTINGS["arms"]
     study = fabricated.study(tmp_path, arms=arms | {"gold": arms["gold"] | {"noise_multiplier": 8.0}})

@@ -7,6 +7,7 @@ import shutil
 import signal
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from promptdp.files import read_json, sha256_file, write_json
 from promptdp.policy.base import load_base
 from promptdp.policy.local import LocalEngine
 from promptdp.policy.lora import Adapter, load_adapter
-from promptdp.privacy.accounting import account
+from promptdp.privacy.accounting import account, calibrate, epsilon_pld
 from promptdp.privacy.ledger import Ledger, verify_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
@@ -94,6 +95,46 @@ def test_a_complete_run_writes_its_outputs_again_without_a_round(run, monkeypatc
     monkeypatch.setattr(run_module, "private_round", None)
     run()
     assert run.public_files() == before
+
+
+def reserved(run, reserve):
+    """The run with a replay reserve, its noise calibrated for it."""
+    bench = run.study.benchmarks["sums"].model_dump() | {"replay_reserve": reserve}
+    run.study = small_study(benchmarks={"sums": bench})
+    write_json(run.calibration, calibrate(SLOTS, EXPECTED, ROUNDS + reserve, epsilon=8, delta=0.01).as_json())
+
+
+def test_a_replay_reserve_keeps_interrupted_attempts_within_the_budget(run):
+    reserved(run, 2)
+    for _ in range(2):
+        killed_in_child(run, trap(Ledger, "begin", 1, "after"))
+    run()
+    assert verify(run).begun_attempts == ROUNDS + 2
+    manifest, stated = read_json(run.manifest), read_json(run.calibration)
+    assert manifest["mechanism"]["rounds"] == ROUNDS
+    assert manifest["mechanism"]["noise_multiplier"] == stated["sigma"]
+    at = partial(epsilon_pld, SLOTS, EXPECTED, noise_multiplier=stated["sigma"], delta=0.01)
+    accounting = manifest["accounting"]
+    assert accounting["epsilon_retained"] == pytest.approx(at(rounds=ROUNDS), rel=1e-9)
+    assert accounting["epsilon_all"] == pytest.approx(stated["epsilon_pld"], rel=1e-9)
+    assert accounting["epsilon_retained"] < accounting["epsilon_all"] <= 8
+
+
+def test_attempts_beyond_the_reserve_are_told_above_the_budget(run):
+    reserved(run, 1)
+    for _ in range(2):
+        killed_in_child(run, trap(Ledger, "begin", 1, "after"))
+    run()
+    assert verify(run).begun_attempts == ROUNDS + 2
+    assert read_json(run.manifest)["accounting"]["epsilon_all"] > 8
+
+
+def test_a_reserve_needs_the_calibration_that_covers_it(run):
+    stated = read_json(run.calibration)
+    reserved(run, 1)
+    write_json(run.calibration, stated)
+    with pytest.raises(InputError, match=r"calibration\.json: rounds is not that of arm dp"):
+        run()
 
 
 # --- kills ---

@@ -33,6 +33,13 @@ BAD = {
         "no scorer is named 'vibes'",
     ),
     "no recorded run": ({"study": "tests/workflow/small.yaml", "source": "recorded"}, "has no recorded run"),
+    "a recorded run without the reserve": (
+        {
+            "study": "extends: {}\nprotocol: null\nbenchmarks: {{stories: {{replay_reserve: 2}}}}\n",
+            "source": "recorded",
+        },
+        "was recorded with other settings",
+    ),
     "an execution below one": ({"execution": -3}, "execution is a whole number from 1"),
     "half an execution": ({"execution": 1.5}, "execution is a whole number from 1"),
     "a missing file": ({"study": "extends: missing.yaml\n"}, "missing.yaml"),
@@ -62,3 +69,15 @@ def test_confidential_records_refuse_an_arm_without_noise_with_status_3(checkout
     result = checkout.snakemake("tables", "--dry-run", study=path)
     assert result.returncode == 3
     assert "arms.nonprivate: adds no noise" in result.stderr
+
+
+def test_a_mechanism_with_a_replay_reserve_is_calibrated_for_all_its_rounds(checkout, tmp_path):
+    path = tmp_path / "reserved.yaml"
+    path.write_text(
+        f"extends: {checkout.folder / 'config/studies/micro.yaml'}\nname: mine\nprotocol: null\n"
+        "benchmarks: {stories: {replay_reserve: 2}}\n"
+    )
+    target = "results/mine/calibration/n874-m16-T50+2-eps8.json"
+    result = checkout.snakemake(target, "--dry-run", "--printshellcmds", study=path)
+    assert result.returncode == 0, result.stderr
+    assert "--rounds 52 " in result.stdout

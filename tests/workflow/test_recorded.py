@@ -10,7 +10,7 @@ from promptdp.evaluation.rescore import rescore
 from promptdp.files import read_json, sha256_file
 from promptdp.privacy.ledger import verify_ledger
 from promptdp.records.loaders import write_evaluation_records
-from promptdp.study import load_study
+from promptdp.study import RunSettings, load_study
 
 RECORDED = "resources/recorded/micro"
 STUDY = load_study("micro")
@@ -28,7 +28,7 @@ def test_every_recorded_run_has_a_closed_ledger_of_its_mechanism(benchmark, arm,
     settings = STUDY.run_settings(benchmark, arm)
     assert summary.rounds == settings.rounds == manifest["mechanism"]["rounds"]
     assert summary.begun_attempts == manifest["attempts"] and summary.head == manifest["ledger_head"]
-    assert manifest["settings"] == settings.model_dump(mode="json")
+    assert RunSettings.model_validate(manifest["settings"]) == settings
     assert manifest["not_releasable"] == ([] if settings.private else ["no noise is added"])
     if settings.private:
         calibration = root / RECORDED / f"calibration/{settings.mechanism_name}.json"

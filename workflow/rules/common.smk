@@ -1,17 +1,20 @@
 # Every function of the workflow. Rules stand in the other files.
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from promptdp.closure import code_digest
 from promptdp.errors import InputError, PromptDPError
-from promptdp.files import private_directory, read_json
+from promptdp.files import private_directory, read_json, read_object
 from promptdp.protocol import frozen_files, load_protocol
 from promptdp.scoring import RULES
 from promptdp.scoring.freeze import digest
-from promptdp.study import find_study, load_study
+from promptdp.study import RunSettings, find_study, load_study
 from promptdp.training import CODE as TRAINING_CODE
 
 ROOT = Path(str(workflow.current_basedir)).parent.parent
@@ -84,10 +87,18 @@ def check_recorded():
             raise InputError(
                 f"{manifest}: is missing; study {STUDY.name} has no recorded run, use source=trained"
             )
-        if read_json(manifest)["settings"] != SETTINGS[benchmark, arm].model_dump(mode="json"):
+        if recorded_settings(manifest) != SETTINGS[benchmark, arm]:
             raise InputError(
                 f"{manifest}: was recorded with other settings than {STUDY_FILE}; use source=trained"
             )
+
+
+def recorded_settings(manifest):
+    """The settings a manifest states, those that came later at their defaults; None if they are no settings."""
+    try:
+        return RunSettings.model_validate(read_object(manifest).get("settings"))
+    except ValidationError:
+        return None
 
 
 def forget_private_facts():
@@ -149,7 +160,7 @@ wildcard_constraints:
     evalset="|".join(STUDY.evaluation_sets),
     arm="|".join(STUDY.arms),
     scorer="|".join(STUDY.scorers()),
-    mechanism="|".join(MECHANISMS) or "none",
+    mechanism="|".join(map(re.escape, MECHANISMS)) or "none",
     decision="|".join(PROTOCOL.decisions) if PROTOCOL else "none",
     contrast="|".join(contrast.name for contrast in STUDY.contrasts) or "none",
     seed=r"\d+",
@@ -226,7 +237,7 @@ def mechanism_verb(wildcards):
     )
     return (
         f"{budget} --slots {settings.slots} --expected {settings.expected} "
-        f"--rounds {settings.rounds} --delta {settings.delta!r}"
+        f"--rounds {settings.calibrated_rounds} --delta {settings.delta!r}"
     )
 
 

@@ -19,7 +19,10 @@ from promptdp.study import RunSettings, Study
 
 
 class MechanismKey(NamedTuple):
-    """Which calibration: one of epsilon (it was the target) and noise_multiplier (it was given) is None."""
+    """Which calibration: one of epsilon (it was the target) and noise_multiplier (it was given) is None.
+
+    `rounds` are those that the budget covers, a replay reserve included.
+    """
 
     slots: int
     expected: int
@@ -47,7 +50,7 @@ class Inputs:
     def calibration(self, settings: RunSettings) -> dict[str, Any] | None:
         """The calibration of a run's mechanism, if it is among the files."""
         public = settings.model_dump(include=set(MechanismKey._fields))
-        return self.calibrations.get(MechanismKey(**public))
+        return self.calibrations.get(MechanismKey(**public | {"rounds": settings.calibrated_rounds}))
 
 
 def read_inputs(study: Study, paths: Sequence[Path]) -> Inputs:

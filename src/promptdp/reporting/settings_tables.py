@@ -7,7 +7,7 @@ from promptdp.reporting.cells import Cell, absent, count, fixed, label, number, 
 from promptdp.reporting.inputs import Inputs, MechanismKey
 from promptdp.reporting.notes import arm_label, nonprivate_note
 from promptdp.reporting.table import Table
-from promptdp.study import RunSettings, Study
+from promptdp.study import Benchmark, RunSettings, Study
 
 
 def benchmarks(study: Study, inputs: Inputs) -> Table:
@@ -21,7 +21,7 @@ def benchmarks(study: Study, inputs: Inputs) -> Table:
         "Slots n": lambda name: count(study.benchmarks[name].slots),
         "Evaluation set": lambda name: label(_evaluation_sets(study, name)),
         "Expected records per round m": lambda name: count(study.benchmarks[name].expected),
-        "Rounds T": lambda name: count(study.benchmarks[name].rounds),
+        "Rounds T": lambda name: _rounds(study.benchmarks[name]),
         "Expected passes mT/n": lambda name: number(_passes(study, name), 2),
         "Noise multiplier σ": sigma,
         "Budget ε per run": lambda name: _budget(study.benchmarks[name].epsilon),
@@ -34,7 +34,7 @@ def benchmarks(study: Study, inputs: Inputs) -> Table:
         caption="Per-benchmark settings of the private runs.",
         columns=("Setting", *study.benchmarks),
         rows=tuple((label(title), *map(cell, study.benchmarks)) for title, cell in rows.items()),
-        notes=(_shared(study), *_overrides(study), *nonprivate_note(study, trained)),
+        notes=(_shared(study), *_overrides(study), *_reserve_note(study), *nonprivate_note(study, trained)),
     )
 
 
@@ -50,7 +50,7 @@ def accounting(study: Study, inputs: Inputs) -> Table:
                     label(arms),
                     count(settings.slots),
                     count(settings.expected),
-                    count(settings.rounds),
+                    _rounds(settings),
                     _delta_cell(settings.delta),
                     number(found["sigma"], 3) if found else absent(),
                     number(found["epsilon_pld"], 3) if found else absent(),
@@ -61,6 +61,7 @@ def accounting(study: Study, inputs: Inputs) -> Table:
     notes = [
         "q=m/n, add-or-remove-one relation. Parenthesized: the minimizing RDP order. "
         "All runs: ε at the same δ of releasing every private run on the benchmark's slots together.",
+        *_reserve_note(study),
     ]
     if not rows:
         notes = ["This study has no private arm, so there is no mechanism to account for."]
@@ -88,7 +89,20 @@ def accounting(study: Study, inputs: Inputs) -> Table:
 def _mechanism(study: Study, name: str) -> MechanismKey:
     """The mechanism of a benchmark's arms that override nothing."""
     spec = study.benchmarks[name]
-    return MechanismKey(spec.slots, spec.expected, spec.rounds, _delta(study, name), spec.epsilon, None)
+    rounds = spec.rounds + spec.replay_reserve
+    return MechanismKey(spec.slots, spec.expected, rounds, _delta(study, name), spec.epsilon, None)
+
+
+def _rounds(settings: Benchmark | RunSettings) -> Cell:
+    """T, and the replay reserve beside it if there is one."""
+    rounds, reserve = settings.rounds, settings.replay_reserve
+    return Cell(f"{rounds:,} + {reserve:,}", {"": rounds, "reserve": reserve}) if reserve else count(rounds)
+
+
+def _reserve_note(study: Study) -> list[str]:
+    if not any(spec.replay_reserve for spec in study.benchmarks.values()):
+        return []
+    return ["T + R: trained for T rounds; σ and ε are of T + R, so that R attempts may be begun again."]
 
 
 def _passes(study: Study, name: str) -> float:

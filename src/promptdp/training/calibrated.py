@@ -1,12 +1,13 @@
 """The mechanism of a run, from its settings and a calibration file that is checked, never trusted."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promptdp.errors import InputError
 from promptdp.files import read_object
-from promptdp.privacy.accounting import epsilon_bound
+from promptdp.privacy.accounting import epsilon_bound, epsilon_retained
 from promptdp.privacy.mechanism import Mechanism
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def calibrated_mechanism(
     """The mechanism of a run and the epsilon of its rounds; None for a non-private arm.
 
     The noise multiplier comes from the calibration. A wrong one would void the guarantee, so that its epsilon
-    is bounded afresh.
+    is bounded afresh. With a replay reserve the calibration is of more rounds than the mechanism has.
 
     Raises:
         InputError: the calibration is missing, malformed, of another mechanism or budget, or its noise
@@ -37,9 +38,12 @@ def calibrated_mechanism(
         clipping_norm=math.inf if settings.clipping_norm is None else settings.clipping_norm,
         delta=settings.delta,
     )
-    if epsilon is not None and not epsilon_bound(mechanism) <= epsilon * (1 + TOLERANCE):
+    if epsilon is None:
+        return mechanism, None
+    calibrated = replace(mechanism, rounds=settings.calibrated_rounds)
+    if not epsilon_bound(calibrated) <= epsilon * (1 + TOLERANCE):
         raise InputError(f"{calibration}: sigma spends more than the stated epsilon_pld; calibrate again")
-    return mechanism, epsilon
+    return mechanism, epsilon_retained(mechanism) if settings.replay_reserve else epsilon
 
 
 def _checked(settings: "RunSettings", calibration: str | Path | None) -> tuple[float, float]:
@@ -50,7 +54,8 @@ def _checked(settings: "RunSettings", calibration: str | Path | None) -> tuple[f
     for key in ("sigma", "epsilon_pld"):
         if not _is_positive(found.get(key)):
             raise InputError(f"{calibration}: {key} is not a positive number; calibrate again")
-    required = {key: getattr(settings, key) for key in ("slots", "expected", "rounds", "delta")}
+    required = {key: getattr(settings, key) for key in ("slots", "expected", "delta")}
+    required["rounds"] = settings.calibrated_rounds
     if settings.noise_multiplier is None:
         required["epsilon_target"] = settings.epsilon
         if settings.epsilon is None or found["epsilon_pld"] > settings.epsilon:

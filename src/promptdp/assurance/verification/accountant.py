@@ -48,7 +48,11 @@ def study_mechanisms(study: Study) -> dict[str, Mechanism]:
         if given is None and settings.mechanism_name not in noise:
             assert settings.epsilon is not None
             noise[settings.mechanism_name] = calibrate(
-                settings.slots, settings.expected, settings.rounds, settings.epsilon, settings.delta
+                settings.slots,
+                settings.expected,
+                settings.calibrated_rounds,
+                settings.epsilon,
+                settings.delta,
             ).noise_multiplier
         found[f"{settings.mechanism_name}, C {settings.clipping_norm:.6g}"] = Mechanism(
             settings.slots,
