@@ -13,27 +13,28 @@ from promptdp.assurance.page import CERTIFICATE, PAGE, page
 from promptdp.assurance.published import IN_RUN, LEDGER, MANIFEST, _settings_sha256, read_published
 from promptdp.assurance.release import release
 from promptdp.files import read_json, sha256_bytes, write_json, write_text
+from promptdp.privacy import accounting
 from promptdp.privacy.ledger import LedgerSummary, verify_ledger
 from tests.training.conftest import Run
-
-_known: dict[str, Any] = {}
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _numbers_are_computed_once() -> Iterator[None]:
     """The accountants' true values, kept: many certificates here are of one mechanism."""
     with pytest.MonkeyPatch.context() as patched:
-        for name in ("epsilon_all", "epsilon_retained", "epsilon_rdp", "composed_epsilon", "bracket"):
-            patched.setattr(budgets, name, _remembered(name, getattr(budgets, name)))
+        for owner, name in ((accounting, "pld_epsilon"), (accounting, "rdp_epsilon"), (budgets, "bracket")):
+            patched.setattr(owner, name, _remembered(getattr(owner, name)))
         yield
 
 
-def _remembered(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    def recall(*arguments: Any) -> Any:
-        key = f"{name}{arguments!r}"
-        if key not in _known:
-            _known[key] = function(*arguments)
-        return _known[key]
+def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
+    known: dict[str, Any] = {}
+
+    def recall(*arguments: Any, **named: Any) -> Any:
+        key = f"{arguments!r} {named!r}"
+        if key not in known:
+            known[key] = function(*arguments, **named)
+        return known[key]
 
     return recall
 

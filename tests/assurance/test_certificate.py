@@ -8,6 +8,7 @@ import pytest
 from promptdp.assurance import budget as budgets
 from promptdp.assurance import certificate as certificates
 from promptdp.assurance.published import MANIFEST, WEIGHTS, read_published, run_paths
+from promptdp.assurance.verification.row import Claim
 from promptdp.errors import InputError, PrivacyRefusal
 from promptdp.files import read_json, sha256_file, write_json
 from promptdp.policy import lora
@@ -52,7 +53,7 @@ def test_it_names_every_look_on_the_same_slots_and_composes_the_private_ones(fin
     found = certified(finished)
     one = {"arm": "dp", "execution": 1, "expected": EXPECTED, "noise_multiplier": SIGMA}
     assert found["selected_from"] == [one | {"seed": seed, "begun_attempts": ROUNDS} for seed in (1, 2)]
-    assert found["epsilon_composed"] == composed_epsilon([event(2 * ROUNDS)], 0.01)
+    assert found["epsilon_composed"] == composed_epsilon([event(ROUNDS), event(ROUNDS)], 0.01)
     (free,) = found["nonprivate_looks"]
     assert (free["arm"], free["noise_multiplier"]) == ("free", 0)
     assert "1 of them read the same slots" in found["not_covered"][-1]
@@ -67,7 +68,8 @@ def test_other_executions_and_runs_never_finished_are_looks_too(copied, monkeypa
     looks = [(look["arm"], look["seed"], look["execution"]) for look in found["selected_from"]]
     assert looks == [("dp", 1, 1), ("dp", 1, 2), ("dp", 2, 1), ("gold", 1, 1)]
     assert found["selected_from"][-1]["begun_attempts"] == 1
-    assert found["epsilon_composed"] == composed_epsilon([event(3 * ROUNDS + 1)], 0.01)
+    composed = composed_epsilon([event(look["begun_attempts"]) for look in found["selected_from"]], 0.01)
+    assert found["epsilon_composed"] == composed
 
 
 def test_every_begun_attempt_is_charged_and_the_retained_rounds_are_stated_beside(tmp_path, tiny_folder):
@@ -125,6 +127,7 @@ def test_an_assumption_that_a_setting_breaks_or_weakens_says_so(
     found = certified(run)
     assert found["assumptions"][assumption]["status"] == status
     assert words in found["assumptions"][assumption]["why"]
+    assert found["not_releasable"] == read_json(run.manifest)["not_releasable"]
     assert bool(found["not_releasable"]) == (status == "not met")
 
 
@@ -132,7 +135,6 @@ def test_an_assumption_that_a_setting_breaks_or_weakens_says_so(
 def verification(finished, tmp_path):
     """A record of the run's base and code: one row of each kind."""
     manifest = read_json(finished.manifest)
-    row = {"title": "x", "claim": "x", "method": "x", "tolerance": "<= 0", "verdict": "pass", "measured": 0}
     record = {
         "schema": "promptdp/verification/1",
         "study": "small",
@@ -140,9 +142,9 @@ def verification(finished, tmp_path):
         "training_code_sha256": manifest["code_sha256"],
         "passed": True,
         "rows": [
-            row | {"id": "alone", "source": "Appendix B; assumption (A2)"},
-            row | {"id": "law", "source": "Assumption (A4)"},
-            row | {"id": "shared", "source": "(A2)", "verdict": "measured", "measured": "3 of 12 records"},
+            Claim("alone", "x", "Appendix B; assumption (A2)", "x", "x").at_most(0, 0).as_json(),
+            Claim("law", "x", "Assumption (A4)", "x", "x").at_least(0.5, 1e-6).as_json(),
+            Claim("shared", "x", "(A2)", "x", "x").reported("3 of 12 records").as_json(),
         ],
     }
     write_json(tmp_path / "verification.json", record)

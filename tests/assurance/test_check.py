@@ -14,7 +14,7 @@ from promptdp.files import read_json
 from promptdp.policy import lora
 from promptdp.privacy.ledger import verify_ledger
 from tests.assurance.finished import Forgery
-from tests.training.conftest import ROUNDS, calibration
+from tests.training.conftest import ROUNDS, SLOTS, calibration
 
 SIGMA = calibration()["sigma"]
 
@@ -119,7 +119,7 @@ def test_a_folder_with_other_files_than_a_release_holds_is_refused(released, tmp
 
 
 def test_what_is_no_folder_is_refused(released):
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match=r"is no release \(Not a directory\)"):
         check_release(released / PAGE)
 
 
@@ -292,6 +292,22 @@ def test_a_statement_that_the_files_do_not_bear_out_is_refused(forgery, case):
     (key,) = STATEMENTS[case]
     forgery.write_certificate(forgery.certificate | STATEMENTS[case])
     with pytest.raises(InputError, match=rf"certificate\.json: {key} does not follow"):
+        check_release(forgery.folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noise_multiplier": 1e-200}, "certifies no finite epsilon"),
+        ({"noise_multiplier": 0.0}, "sigma: must be positive"),
+        ({"begun_attempts": 10**400}, "certifies no finite epsilon"),
+        ({"expected": SLOTS + 1}, "is a sampling rate above 1"),
+    ],
+)
+def test_a_look_that_no_accountant_can_charge_is_refused_in_one_line(forgery, change, message):
+    other = forgery.certificate["selected_from"][1] | change
+    forgery.derive(selected_from=[forgery.certificate["selected_from"][0], other])
+    with pytest.raises(InputError, match=rf"certificate\.json: .*{message}"):
         check_release(forgery.folder)
 
 

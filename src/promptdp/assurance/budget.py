@@ -52,6 +52,8 @@ def budget(mechanism: Mechanism, begun_attempts: int, looks: Sequence[Event], pa
         renyi, order = epsilon_rdp(*event, delta)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    except ArithmeticError:  # so little noise, or so many rounds, that a step leaves double precision
+        composed = math.inf
     if not math.isfinite(composed):
         raise InputError(f"{path}: so little noise certifies no finite epsilon; there is no budget to state")
     low, high = bracket([event], delta)

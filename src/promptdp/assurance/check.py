@@ -33,9 +33,10 @@ def check_release(folder: Path) -> str:
         InputError: a file is missing, damaged, of another release, or not what a release holds.
         PrivacyRefusal: a budget doesn't hold, the ledger is not closed, or the run may not be released.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder; give the folder of a release")
-    present = {path.name: path for path in folder.iterdir()}
+    try:
+        present = {path.name: path for path in folder.iterdir()}
+    except OSError as error:
+        raise InputError(f"{folder}: is no release ({error.strerror}); give the folder of one") from None
     if odd := sorted(set(present) ^ set(FILES)):
         state = "is not part of a release" if odd[0] in present else "is missing"
         raise InputError(f"{folder / odd[0]}: {state}; get the release again, it holds {', '.join(FILES)}")

@@ -140,6 +140,12 @@ class CitedForm(Form):
     rows: list[CitedRow]
 
 
+class VersionsForm(Form):
+    """What computed a certificate; other packages may stand beside it."""
+
+    promptdp: str
+
+
 class CertificateFile(Holder):
     """What a certificate says that the files beside it can't; all else is derived from them again."""
 
@@ -153,7 +159,7 @@ class CertificateFile(Holder):
     selected_from: list[LookForm]
     nonprivate_looks: list[LookForm]
     verification: CitedForm | None
-    versions: dict[str, str]
+    versions: VersionsForm
     not_releasable: list[str]
     files: dict[str, str]
     sha256: str

@@ -25,9 +25,11 @@ whether one prompt was among the training records, the guarantee is
 | one prompt replaced by another (Corollary 1) | {two_steps} | {two_delta:.6g}{vacuous} |
 | two prompts (Proposition 1) | {two_steps} | {two_delta:.6g}{vacuous} |
 
-Numbers are rounded up. A second accountant puts the first one between {low} and {high}. The unit is {unit};
-the relation is {relation}. The mechanism: {slots} slots, {expected} expected in a round, noise multiplier
-{noise}.
+Numbers are rounded up. A second accountant puts the first one between {low} and {high}.
+
+- Unit: {unit}
+- Relation: {relation}
+- Mechanism: {slots} slots, {expected} expected in a round, {rounds} rounds, noise multiplier {noise}
 
 ## Assumptions
 
@@ -50,7 +52,8 @@ The base model is the one whose files have the combined SHA-256 `{base}`.
 
 ## Check
 
-    pip install promptdp
+With promptdp {version} installed:
+
     promptdp certificate --check THIS_FOLDER
 
 {statement}
@@ -94,6 +97,7 @@ def page(certificate: dict[str, Any]) -> str:
         ),
         not_covered="\n".join(f"- {text}" for text in certificate["not_covered"]),
         base=certificate["base_sha256"],
+        version=certificate["versions"]["promptdp"],
         weights=WEIGHTS,
         config=CONFIG,
         ledger=LEDGER,
