@@ -53,7 +53,7 @@ def test_bad_input_stops_before_any_job_with_one_line_and_status_2(case, mode, c
     if "\n" in config.get("study", ""):
         path = tmp_path / "bad.yaml"
         path.write_text(config["study"].format(checkout.folder / "config/studies/micro.yaml"))
-        config = {"study": path}
+        config = config | {"study": path}
     result = checkout.snakemake("tables", mode, **config)
     assert result.returncode == 2, result.stdout + result.stderr
     errors = [line for line in result.stderr.splitlines() if line.startswith("promptdp: error: ")]
