@@ -7,15 +7,18 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 
-TOKEN = re.compile(rb"(?<![\w.])\d[\d,]*\.?\d*(?:e[+-]?\d+)?", re.IGNORECASE)
+TOKEN = re.compile(rb"(?<![\w.])\d[\d,]*\.?\d*(?:e[+-]?\d+)?(?!\w)", re.IGNORECASE)
 """A number as text writes it."""
 HEXADECIMAL = re.compile(rb"[0-9a-f]{32,}", re.IGNORECASE)
 DIGITS = range(6, 18)
 """How many significant digits of a number name it."""
+REALS, INTEGERS = ("<d", ">d", "<f", ">f"), ("<q", ">q", "<i", ">i")
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,32 @@ class Marks:
         """Which marks a file's content holds: as text or in base64, in decimal or as a machine writes it."""
         seen = {text for text in self.texts if any(form in content for form in text_forms(text))}
         tokens = {token.replace(b",", b"").rstrip(b".").lower() for token in TOKEN.findall(content)}
-        seen |= {f"{n}" for n in self.counts if {b"%d" % n, b"%d.0" % n} & tokens}
-        seen |= {f"{x!r}" for x in self.values if decimals(x) & tokens}
-        seen |= {f"{x!r}" for x in {*self.counts, *self.values} if any(form in content for form in binary(x))}
+        seen |= {self.printed[token] for token in tokens & self.printed.keys()}
+        seen |= {self.stored[word] for size in (4, 8) for word in self._words(content, size)}
         digests = {run.decode().lower() for run in HEXADECIMAL.findall(content)}
-        return seen | {digest for digest in self.hashes if any(digest in run for run in digests)}
+        return seen | digests & self.hashes
+
+    @cached_property
+    def printed(self) -> dict[bytes, str]:
+        """Each number by what it may look like when it is printed."""
+        counts = {form: f"{n}" for n in self.counts for form in (b"%d" % n, b"%d.0" % n)}
+        return counts | {form: f"{value!r}" for value in self.values for form in decimals(value)}
+
+    @cached_property
+    def stored(self) -> dict[bytes, str]:
+        """Each number by its bytes in memory: binary64 and binary32, a count as an integer too."""
+        counts = {struct.pack(form, n): f"{n}" for n in self.counts for form in (*REALS, *INTEGERS)}
+        return counts | {struct.pack(form, x): f"{x!r}" for x in self.values for form in REALS}
+
+    def _words(self, content: bytes, size: int) -> Iterator[bytes]:
+        """The stored forms of `size` bytes that stand anywhere in a content."""
+        forms = b"".join(form for form in self.stored if len(form) == size)
+        looked_for = np.frombuffer(forms, dtype=f"<u{size}")
+        for start in range(min(size, max(len(content) - size + 1, 0))):
+            count = (len(content) - start) // size
+            words = np.frombuffer(content, dtype=f"<u{size}", offset=start, count=count)
+            for word in np.intersect1d(words, looked_for):
+                yield word.tobytes()
 
 
 def text_forms(text: str) -> list[bytes]:
@@ -61,12 +85,6 @@ def decimals(value: float) -> set[bytes]:
     forms = {repr(value), *(f"{value:.{n}g}" for n in DIGITS), *(f"{value:.{n - 1}e}" for n in DIGITS)}
     forms |= {text for n in DIGITS if len((text := f"{value:.{n}f}").strip("0.")) >= min(DIGITS)}
     return {form.encode() for form in forms}
-
-
-def binary(value: float) -> list[bytes]:
-    """A number as binary64 and binary32, a count also as an integer of 64 and 32 bits."""
-    formats = "<d >d <f >f" if isinstance(value, float) else "<d >d <f >f <q >q <i >i"
-    return [struct.pack(form, value) for form in formats.split()]
 
 
 def public_files(root: Path, *closed: Path) -> list[Path]:

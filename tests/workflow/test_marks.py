@@ -55,7 +55,7 @@ def test_a_leak_in_a_column_in_metadata_and_in_a_name_is_found(tmp_path):
 @pytest.mark.parametrize(
     "content",
     [
-        b"11170 1.1117 a1117 0.1117 x.1117",
+        b"11170 1.1117 a1117 0.1117 x.1117 1117ab 11e17",
         b"0.73105 0.731 0.7310",
         b"ZEBR A zebra",
         b"ab" * 31,
