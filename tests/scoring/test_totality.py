@@ -1,5 +1,9 @@
 """Every rule gives a verdict on any text, the same one each time, within a fixed amount of work."""
 
+import signal
+import threading
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +13,7 @@ from promptdp.scoring import equality as equality_module
 from promptdp.scoring.equality import equal
 from promptdp.scoring.limits import OPERATIONS, Budget
 from promptdp.scoring.verdict import Reason
+from promptdp.training.methods import verifier
 
 FRAGMENTS = [
     *r"\frac \sqrt \boxed{ \fbox{ { } ( ) [ ] \{ \} ^ _ + - * / = < \le | ! % $ $$".split(),
@@ -21,6 +26,35 @@ FRAGMENTS = [
     "\ud800",
     r"\text{ and }",
 ]
+WRAPPED = {
+    "math_strict": r"\boxed{%s}",
+    "math_robust": r"\boxed{%s}",
+    "gsm8k": "#### %s",
+    "svamp": "The answer is %s",
+    "csqa_strict": "Answer: %s",
+    "csqa_final": "the answer is %s",
+}
+POWERS = [
+    "9^{9^{9^{9}}}",
+    "9^9^9^9",
+    "9**9**9**9",
+    "{9}^{{9}^{{9}^{9}}}",
+    "(((9^9)^9)^9)^9",
+    "10^{9999999999999}",
+    "9^{-9^{9^{9}}}",
+    "0.5^{9^{9^9}}",
+    "(x+1)^{9^{9}}",
+    "(x+y+z)^{999999}",
+    "e^{e^{e^{e^{9}}}}",
+    "((9!)!)!",
+    "9!^{9!^{9!}}",
+    r"\sqrt[9]{9^{9^{9}}}",
+    r"\frac{9^{9^{9^9}}}{9^{9^{9^9}}}",
+    r"\log(9^{9^{9^9}})",
+    "9^{9^{9^{9}}}-9^{9^{9^{9}}}",
+    "1e999999999",
+]
+"""What makes other verifiers run until a clock stops them, if one does."""
 TEXTS = st.one_of(
     st.text(max_size=300),
     st.lists(st.sampled_from(FRAGMENTS), max_size=60).map(" ".join),
@@ -117,6 +151,33 @@ def test_a_hostile_answer_is_decided_within_the_budget(name, spent):
         assert verdict.correct == ((name, gold) == ("unions", "[0,1]"))
     score("math_robust", rf"\boxed{{{HOSTILE[name]}}}", HOSTILE[name] + "+1")
     assert all(budget.left >= -OPERATIONS for budget in spent)
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_a_pathological_power_costs_bounded_work_and_nothing_of_the_next_verdict(power, spent, monkeypatch):
+    def no_clock(*_):
+        raise AssertionError("a verdict must not depend on a clock")
+
+    for clock in ("time", "monotonic", "perf_counter", "process_time"):
+        monkeypatch.setattr(time, clock, no_clock)
+    threads, handler = threading.active_count(), signal.getsignal(signal.SIGALRM)
+    for rule, form in WRAPPED.items():
+        for response, gold in ((form % power, "7"), (form % "7", power), (form % power, f"{power}+1")):
+            verdict = score(rule, response, gold)
+            assert not (verdict.correct and rule.startswith(("math", "csqa"))), (rule, response, gold)
+        assert score(
+            rule, form % ("B" if rule.startswith("csqa") else "7"), "B" if "csqa" in rule else "7"
+        ).correct
+    assert all(budget.left >= -OPERATIONS for budget in spent)
+    assert threading.active_count() == threads and signal.getsignal(signal.SIGALRM) is handler
+
+
+def test_a_power_beyond_the_caps_is_given_up_by_name_and_its_reward_is_none():
+    verdict = score("math_robust", r"\boxed{9^{9^{9^{9}}}}", "7")
+    assert (verdict.correct, verdict.reason) == (False, Reason.LIMIT)
+    reward = verifier("math_robust")
+    assert reward(response=r"\boxed{9^{9^{9^{9}}}}", reference="7", capped=False) is None
+    assert reward(response=r"\boxed{7}", reference="7", capped=False) == 1.0
 
 
 @pytest.mark.parametrize("name", LONG)
