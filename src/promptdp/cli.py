@@ -110,6 +110,9 @@ def _account(options: argparse.Namespace) -> None:
             rounds=options.rounds,
             noise_multiplier=options.sigma,
             delta=options.delta,
+            group=options.group,
+            replace_one=options.replace_one,
+            runs=options.runs,
         ).as_json(),
         options.out,
     )
@@ -349,6 +352,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = verb("account", _account, "the privacy budget of a given noise multiplier")
     _mechanism_options(sub)
     sub.add_argument("--sigma", type=float, required=True, help="the noise multiplier")
+    sub.add_argument("--group", type=int, default=1, help="K: for the presence of K prompts at once")
+    sub.add_argument("--replace-one", action="store_true", help="for the content of one prompt")
+    sub.add_argument("--runs", type=int, default=1, help="R: for the release of so many such runs")
 
     sub = verb("compose", _compose, "the composed budget of all runs of a study on the same slots")
     _study_option(sub)

@@ -13,7 +13,6 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from promptdp.errors import InputError
-from promptdp.privacy import accounting
 from promptdp.privacy.accounting import (
     account,
     calibrate,
@@ -25,6 +24,7 @@ from promptdp.privacy.accounting import (
     epsilon_retained,
 )
 from promptdp.privacy.mechanism import Mechanism
+from promptdp.privacy.search import paper_bisection
 
 # Tables VI and VII, with sigma at the full precision of Table VII:
 # (n, m, T, sigma, PLD as printed, PLD to four decimals, RDP as printed, its order)
@@ -82,7 +82,7 @@ def test_table_vii_sigma_is_where_the_papers_bisection_ends(row):
 @pytest.mark.parametrize("row", TABLE_VII)
 def test_table_vii_sigma_bit_for_bit(row):
     n, m, T, sigma, *_ = TABLE_VI[row]
-    assert accounting._paper_bisection(lambda s: pld(n, m, T, s, 1 / (10 * n)), *TABLE_VII[row]) == sigma
+    assert paper_bisection(lambda s: pld(n, m, T, s, 1 / (10 * n)), *TABLE_VII[row]) == sigma
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_the_paper_bisection_is_thirty_halvings_of_a_doubled_bracket():
         asked.append(sigma)
         return 6.0 / sigma
 
-    found = accounting._paper_bisection(spent, 2.0)
+    found = paper_bisection(spent, 2.0)
     assert asked[:3] == [1.0, 2.0, 4.0] and len(asked) == 33
     assert 3.0 <= found <= 3.0 + 2 * 2**-30
 

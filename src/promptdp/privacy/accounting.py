@@ -1,43 +1,31 @@
 """The mechanism's privacy budget, and the noise multiplier a budget needs (Section VI-C, Appendix A-F).
 
-Budgets are privacy-loss-distribution (PLD) values of dp_accounting under the add-or-remove-one relation: the
-discretisation rounds the privacy loss up, so a returned epsilon is never below that of the ideal mechanism,
-whatever the grid. The Renyi value beside each is computed by Opacus, whose fractional orders are exact; those
-of dp_accounting, since release 0.4.4, are loose by up to 0.02. Nothing here depends on C, G, the loss or the
-verifier (Theorem 1).
+The budget that counts is the privacy-loss-distribution (PLD) value, never below that of the ideal mechanism;
+the Renyi value beside it is looser. Nothing here depends on C, G, the loss or the verifier (Theorem 1).
 """
 
-import importlib.util
 import math
-import warnings
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from promptdp.errors import InputError
+from promptdp.privacy.events import Event, check_events
 from promptdp.privacy.mechanism import (
-    RELATION,
     Mechanism,
+    check_count,
     check_delta,
     check_positive,
     check_rounds,
     check_sampling,
 )
+from promptdp.privacy.neighbours import ONE_PROMPT, Conversion, Neighbours
+from promptdp.privacy.pld import pld_epsilon
+from promptdp.privacy.rdp import rdp_epsilon
+from promptdp.privacy.search import SEARCHES
 
 SCHEMA = "promptdp/calibration/1"
-RDP_ORDERS = [*(i / 10 for i in range(11, 110)), *range(11, 64), 128, 256, 512, 1024]
-
-Event = tuple[int, int, int, float]
-"""Rounds of one run: (slots n, expected m, rounds T, noise multiplier sigma)."""
-
-_FINE = 1e-4  # dp_accounting's default grid, on which the paper's budgets are stated
-_LARGEST_GRID = 1e6  # points per round; bounds memory when sigma or epsilon is tiny
-_WITHIN = 1e-8  # the fast search ends this close below its target, relatively
 
 
 @dataclass(frozen=True)
@@ -47,9 +35,13 @@ class Calibration:
     Attributes:
         slots, expected, rounds, noise_multiplier, delta: n, m, T, sigma, delta.
         epsilon_target: the budget sigma was searched for, or None if sigma was given.
-        epsilon_pld: the certified epsilon at delta, at most the target.
-        epsilon_rdp: the looser Renyi value, reached at order `rdp_order`.
+        epsilon_pld: the certified epsilon at delta, at most the target, for these neighbours and runs.
+        epsilon_rdp: the looser Renyi value, reached at order `rdp_order`; None where the Renyi analysis
+            doesn't cover the neighbours.
         method: how sigma was found: "fast", "paper-bisection" or "given".
+        neighbours: whose presence or content is protected.
+        runs: R, how many such runs on the same slots are released.
+        converted: what Proposition 1 or Corollary 1 makes of the one-prompt budget; None if it is asked for.
     """
 
     slots: int
@@ -59,9 +51,12 @@ class Calibration:
     delta: float
     epsilon_target: float | None
     epsilon_pld: float
-    epsilon_rdp: float
-    rdp_order: float
+    epsilon_rdp: float | None
+    rdp_order: float | None
     method: str
+    neighbours: Neighbours = ONE_PROMPT
+    runs: int = 1
+    converted: Conversion | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The content of a calibration file; q both as a float and as the exact fraction m/n."""
@@ -78,9 +73,12 @@ class Calibration:
             "rdp_order": self.rdp_order,
             "q": self.expected / self.slots,
             "q_fraction": f"{self.expected}/{self.slots}",
-            "relation": RELATION,
+            "relation": self.neighbours.relation,
+            "group": self.neighbours.group,
+            "runs": self.runs,
             "method": self.method,
             "versions": {package: version(package) for package in ("dp-accounting", "opacus")},
+            **self.neighbours.stated(self.converted),
         }
 
 
@@ -109,26 +107,50 @@ def calibrate(
     delta = _delta(delta, slots, expected)
     check_rounds(rounds)
     check_positive("epsilon", epsilon)
-    if method not in _SEARCHES:
-        raise InputError(f"method: must be one of {', '.join(_SEARCHES)}, not {method!r}")
+    if method not in SEARCHES:
+        raise InputError(f"method: must be one of {', '.join(SEARCHES)}, not {method!r}")
 
     def spent(noise_multiplier: float, coarsening: float = 1) -> float:
-        return _pld([(slots, expected, rounds, noise_multiplier)], delta, coarsening)
+        event = (slots, expected, rounds, noise_multiplier)
+        return pld_epsilon([event], delta, coarsening=coarsening)
 
-    noise_multiplier = _SEARCHES[method](spent, float(epsilon))
-    return _certify(slots, expected, rounds, noise_multiplier, delta, float(epsilon), method)
+    noise_multiplier = SEARCHES[method](spent, float(epsilon))
+    return _certify((slots, expected, rounds, noise_multiplier), delta, float(epsilon), method)
 
 
 def account(
-    slots: int, expected: int, rounds: int, noise_multiplier: float, delta: float | None = None
+    slots: int,
+    expected: int,
+    rounds: int,
+    noise_multiplier: float,
+    delta: float | None = None,
+    *,
+    group: int = 1,
+    replace_one: bool = False,
+    runs: int = 1,
 ) -> Calibration:
-    """The certified budget of a given noise multiplier; delta is 1/(10 n) if not given.
+    """The certified budget of a given noise multiplier.
+
+    Args:
+        slots: n.
+        expected: m.
+        rounds: T.
+        noise_multiplier: sigma.
+        delta: 1/(10 n) if not given.
+        group: K, for the presence of K prompts at once; beside it, what Proposition 1 implies.
+        replace_one: for the content of one prompt; beside it, what Corollary 1 implies.
+        runs: R, for the release of so many runs on the same slots, composed (Appendix A-E).
 
     Raises:
         InputError: a value is out of its range, or no finite budget can be certified.
     """
     delta = _delta(delta, slots, expected)
-    return _certify(slots, expected, rounds, noise_multiplier, delta, None, "given")
+    check_count("runs", runs)
+    neighbours = Neighbours(group, replace_one)
+    if group > slots:
+        raise InputError(f"group: {group} prompts don't fit in {slots} slots; lower it")
+    event = (slots, expected, rounds, noise_multiplier)
+    return _certify(event, delta, None, "given", neighbours, runs)
 
 
 def epsilon_pld(slots: int, expected: int, rounds: int, noise_multiplier: float, delta: float) -> float:
@@ -152,9 +174,7 @@ def epsilon_rdp(
     Raises:
         InputError: a value is out of its range.
     """
-    events = [(slots, expected, rounds, noise_multiplier)]
-    _check(events, delta)
-    return _rdp(events, delta)
+    return composed_rdp([(slots, expected, rounds, noise_multiplier)], delta)
 
 
 def composed_epsilon(events: Sequence[Event], delta: float) -> float:
@@ -167,8 +187,18 @@ def composed_epsilon(events: Sequence[Event], delta: float) -> float:
     Raises:
         InputError: there is no run, the runs have different slots, or a value is out of its range.
     """
-    _check(events, delta)
-    return _pld(events, delta)
+    check_events(events, delta)
+    return pld_epsilon(events, delta)
+
+
+def composed_rdp(events: Sequence[Event], delta: float) -> tuple[float, float]:
+    """The same by adding their Renyi divergences: (epsilon, order).
+
+    Raises:
+        InputError: as `composed_epsilon`.
+    """
+    check_events(events, delta)
+    return rdp_epsilon(events, delta)
 
 
 def epsilon_retained(mechanism: Mechanism) -> float:
@@ -205,24 +235,30 @@ def epsilon_bound(mechanism: Mechanism) -> float:
     if not mechanism.private:
         return math.inf
     event = (mechanism.slots, mechanism.expected, mechanism.rounds, mechanism.noise_multiplier)
-    return _pld([event], mechanism.delta, coarsening=10)
+    return pld_epsilon([event], mechanism.delta, coarsening=10)
 
 
 def _certify(
-    slots: int,
-    expected: int,
-    rounds: int,
-    noise_multiplier: float,
+    event: Event,
     delta: float,
     target: float | None,
     method: str,
+    neighbours: Neighbours = ONE_PROMPT,
+    runs: int = 1,
 ) -> Calibration:
-    certified = epsilon_pld(slots, expected, rounds, noise_multiplier, delta)
+    check_events([event], delta)
+    slots, expected, rounds, noise_multiplier = event
+    events = [(slots, expected, rounds * runs, noise_multiplier)]
+    certified = pld_epsilon(events, delta, neighbours)
     if not math.isfinite(certified):
         raise InputError(
             f"sigma: {noise_multiplier!r} certifies no finite epsilon at delta {delta!r}; raise either"
         )
-    renyi, order = epsilon_rdp(slots, expected, rounds, noise_multiplier, delta)
+    renyi = order = converted = None
+    if neighbours == ONE_PROMPT:
+        renyi, order = rdp_epsilon(events, delta)
+    else:
+        converted = neighbours.converted(pld_epsilon(events, delta), delta)
     return Calibration(
         int(slots),
         int(expected),
@@ -234,6 +270,9 @@ def _certify(
         renyi,
         order,
         method,
+        neighbours,
+        int(runs),
+        converted,
     )
 
 
@@ -242,138 +281,3 @@ def _delta(delta: float | None, slots: int, expected: int) -> float:
     delta = 1 / (10 * slots) if delta is None else delta
     check_delta(delta, slots)
     return delta
-
-
-def _check(events: Sequence[Event], delta: float) -> None:
-    if len({slots for slots, *_ in events}) != 1:
-        raise InputError(
-            "events: budgets compose over runs on the same slots; give at least one, all with one n"
-        )
-    for slots, expected, rounds, noise_multiplier in events:
-        check_sampling(slots, expected)
-        check_rounds(rounds)
-        check_positive("sigma", noise_multiplier)
-        check_delta(delta, slots)
-
-
-def _pld(events: Sequence[Event], delta: float, coarsening: float = 1) -> float:
-    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent
-    from dp_accounting.pld import PLDAccountant
-
-    interval = coarsening * _interval(events, delta)
-    accountant = PLDAccountant(value_discretization_interval=interval)
-    try:
-        for (slots, expected, noise_multiplier), rounds in _by_round(events).items():
-            event = PoissonSampledDpEvent(expected / slots, GaussianDpEvent(noise_multiplier))
-            accountant.compose(event, rounds)
-        return float(accountant.get_epsilon(delta))
-    except OverflowError:
-        return math.inf  # so little noise that one step of the grid leaves double precision
-
-
-def _interval(events: Sequence[Event], delta: float) -> float:
-    """The grid of the privacy loss: finer than _FINE if epsilon < 1, at most _LARGEST_GRID points a round."""
-    epsilon, _ = _rdp(events, delta)
-    sigma = min(noise_multiplier for *_, noise_multiplier in events)
-    # The loss (2x + 1) / 2 sigma^2 of an unsampled round at x = 10 sigma; the mass beyond is below e^-50.
-    range_of_loss = 10 / sigma + 1 / (2 * sigma**2)
-    return max(_FINE * min(1, epsilon), range_of_loss / _LARGEST_GRID)
-
-
-def _rdp(events: Sequence[Event], delta: float) -> tuple[float, float]:
-    curves = [
-        [rounds * _renyi_divergence(expected / slots, noise_multiplier, order) for order in RDP_ORDERS]
-        for (slots, expected, noise_multiplier), rounds in _by_round(events).items()
-    ]
-    with warnings.catch_warnings():  # the minimum may sit at an end of the grid: looser, still a bound
-        warnings.simplefilter("ignore")
-        epsilon, order = _opacus_rdp().get_privacy_spent(
-            orders=RDP_ORDERS, rdp=[sum(terms) for terms in zip(*curves, strict=True)], delta=delta
-        )
-    return max(0.0, float(epsilon)), float(order)
-
-
-def _renyi_divergence(q: float, noise_multiplier: float, order: float) -> float:
-    try:
-        return float(
-            _opacus_rdp().compute_rdp(q=q, noise_multiplier=noise_multiplier, steps=1, orders=float(order))
-        )
-    except (ValueError, OverflowError):
-        return math.inf  # the series left double precision: the other orders still give a bound
-
-
-def _by_round(events: Sequence[Event]) -> Counter[tuple[int, int, float]]:
-    """The number of rounds of each (slots, expected, noise multiplier); equal rounds compose at once."""
-    rounds_of: Counter[tuple[int, int, float]] = Counter()
-    for slots, expected, rounds, noise_multiplier in events:
-        rounds_of[int(slots), int(expected), float(noise_multiplier)] += int(rounds)
-    return rounds_of
-
-
-@cache
-def _opacus_rdp() -> ModuleType:
-    """Opacus' Renyi analysis by itself: importing the package around it would load torch."""
-    package = importlib.util.find_spec("opacus")
-    assert package is not None and package.submodule_search_locations
-    path = Path(package.submodule_search_locations[0], "accountants", "analysis", "rdp.py")
-    spec = importlib.util.spec_from_file_location("opacus_rdp", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _fast(spent: Callable[..., float], target: float) -> float:
-    """Solve on a hundredfold coarser grid, then step to the target on the fine one with the slope found."""
-    from scipy.optimize import brentq
-
-    def coarse_gap(log_sigma: float) -> float:
-        return math.log(max(spent(math.exp(log_sigma), 100), 1e-300) / target)
-
-    low, high = 0.5, 1.0
-    while coarse_gap(math.log(high)) > 0:
-        low, high = high, 2 * high
-    while coarse_gap(math.log(low)) < 0:
-        low, high = low / 2, low
-        if low < 1e-2:
-            raise InputError(
-                f"epsilon: {target!r} asks for almost no noise; lower it, or run a non-private arm"
-            )
-    log_sigma = brentq(coarse_gap, math.log(low), math.log(high), xtol=1e-9)
-    slope = (coarse_gap(log_sigma + 1e-3) - coarse_gap(log_sigma)) / 1e-3
-
-    met = []
-    for _ in range(8):  # more would follow the rounding of a very small delta
-        epsilon = spent(math.exp(log_sigma))
-        if epsilon <= target:
-            met.append(math.exp(log_sigma))
-            if epsilon >= target * (1 - _WITHIN):
-                break
-        log_sigma -= math.log(epsilon / (target * (1 - _WITHIN / 2))) / slope
-    return min(met) if met else _safe_end(spent, target, math.exp(log_sigma))
-
-
-def _safe_end(spent: Callable[..., float], target: float, noise_multiplier: float) -> float:
-    """Add noise in growing steps until the target is met."""
-    step = 1e-9
-    while spent(noise_multiplier) > target:
-        noise_multiplier *= 1 + step
-        step *= 2
-    return noise_multiplier
-
-
-def _paper_bisection(spent: Callable[..., float], target: float, halvings: int = 30) -> float:
-    """The rule behind the digits of Table VII: double to bracket, halve 30 times, keep the upper end."""
-    low, high = 0.05, 1.0
-    while spent(high) > target:
-        low, high = high, 2 * high
-    for _ in range(halvings):
-        middle = (low + high) / 2
-        if spent(middle) > target:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-_SEARCHES: dict[str, Callable[..., float]] = {"fast": _fast, "paper-bisection": _paper_bisection}

@@ -89,18 +89,21 @@ class Mechanism:
 
 def check_sampling(slots: int, expected: int) -> None:
     """Refuse anything but integers 1 <= m <= n (InputError)."""
-    if not _is_integer(slots) or slots < 1:
-        raise InputError(f"slots: must be an integer of at least 1, not {slots!r}")
-    if not _is_integer(expected) or expected < 1:
-        raise InputError(f"expected: must be an integer of at least 1, not {expected!r}")
+    check_count("slots", slots)
+    check_count("expected", expected)
     if expected > slots:
         raise InputError(f"expected: {expected} of {slots} slots is a sampling rate above 1; lower expected")
 
 
 def check_rounds(rounds: int) -> None:
     """Refuse anything but an integer T >= 1 (InputError)."""
-    if not _is_integer(rounds) or rounds < 1:
-        raise InputError(f"rounds: must be an integer of at least 1, not {rounds!r}")
+    check_count("rounds", rounds)
+
+
+def check_count(name: str, count: int) -> None:
+    """Refuse anything but an integer of at least 1 (InputError naming `name`)."""
+    if not _is_integer(count) or count < 1:
+        raise InputError(f"{name}: must be an integer of at least 1, not {count!r}")
 
 
 def check_delta(delta: float, slots: int) -> None:
