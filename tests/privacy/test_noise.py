@@ -122,6 +122,7 @@ def test_three_rounds_of_two_runs_share_nothing():
         random.seed(0), np.random.seed(0), torch.manual_seed(0)
         run = Randomness.from_os()
         drawn += [gaussian_noise(MATH, COORDINATES, run.stream(t, "noise")).numpy() for t in (1, 2, 3)]
+    assert all(scale_is_right(sample, MATH.noise_std) for sample in drawn)
     correlations = np.corrcoef(np.stack(drawn))[np.triu_indices(6, k=1)]
     assert np.abs(correlations).max() * math.sqrt(COORDINATES) < stats.norm.isf(FALSE_ALARM / 2 / 15)
     values = np.concatenate(drawn)
