@@ -386,8 +386,8 @@ def test_the_accountant_gives_the_published_value_and_meets_the_studys_budgets(s
     ("epsilon", "failing"),
     [
         (lambda *event: epsilon_rdp(*event)[0], {"accountant-reference", "accountant-budgets"}),
-        (lambda *event: 0.97 * accountant.epsilon_pld(*event), {"accountant-reference"}),
-        (lambda *event: 1.5 * accountant.epsilon_pld(*event), {"accountant-renyi"}),
+        (lambda *event: 0.97 * accountant.epsilon_pld(*event), {"accountant-reference", "accountant-second"}),
+        (lambda *event: 1.5 * accountant.epsilon_pld(*event), {"accountant-renyi", "accountant-second"}),
     ],
 )
 def test_the_accountant_rows_fail_on_another_epsilon(study, mechanisms, epsilon, failing):
@@ -564,8 +564,8 @@ def test_binomial_p_values_are_never_below_those_of_scipy(successes):
 
 
 def test_p_values_of_right_draws_are_above_their_level_as_often_as_it_says():
-    drawn = [chance.scale_p(Randomness.seeded(i).stream(1, "z").normals(50)) for i in range(2000)]
-    assert np.mean(np.array(drawn) < 0.1) == pytest.approx(0.1, abs=0.03)
+    drawn = [chance.scale_p(Randomness.seeded(i).stream(1, "z").normals(50)) for i in range(500)]
+    assert np.mean(np.array(drawn) < 0.1) == pytest.approx(0.1, abs=0.06)
 
 
 def test_rounds_hand_out_what_they_are_given():
