@@ -6,17 +6,24 @@ noise nor many rounds nor a large group needs much memory or time.
 """
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from promptdp.privacy.events import Event, by_round
 from promptdp.privacy.group import GroupRound
 from promptdp.privacy.neighbours import ONE_PROMPT, Neighbours
 from promptdp.privacy.rdp import rdp_epsilon
 
+if TYPE_CHECKING:
+    from dp_accounting.pld import PLDAccountant
+
 _FINE = 1e-4  # dp_accounting's default grid, on which the paper's budgets are stated
 _POINTS = 1e6  # of one round, at most
 _POINTS_OF_GROUP = 1e4  # the same for a group, whose loss dp_accounting inverts point by point
 _POINTS_COMPOSED = 1e7  # of all rounds, at most: under 1 GiB
+_DISCOUNTED = 600.0  # epsilon from which dp_accounting's own search is not used
+_LARGEST = 1e300
 _RARE = 1e-9  # the part of delta that pays for draws of a group too rare to follow
 
 Round = tuple[int, int, float]
@@ -72,7 +79,33 @@ def _composed(
         slots, expected, noise_multiplier = one
         sampled = PoissonSampledDpEvent(expected / slots, GaussianDpEvent(noise_multiplier))
         accountant.compose(groups[one].event if groups else sampled, rounds)
-    return float(accountant.get_epsilon(delta))
+    return _epsilon(accountant, delta)
+
+
+def _epsilon(accountant: "PLDAccountant", delta: float) -> float:
+    """The accountant's epsilon at delta.
+
+    Its own search discounts masses by e^-loss, which leaves double precision beyond 700: there it returns up
+    to a few units more, or infinity. Its deltas are right at any epsilon, and are searched instead.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an overflow in what is not used
+        epsilon = float(accountant.get_epsilon(delta))
+    if epsilon < _DISCOUNTED:
+        return epsilon
+    low, high = _DISCOUNTED, epsilon
+    if math.isinf(epsilon):
+        if accountant.get_delta(_LARGEST) > delta:
+            return math.inf
+        high = 2 * low
+        while accountant.get_delta(high) > delta:
+            low, high = high, 2 * high
+    elif accountant.get_delta(high - 100) > delta:
+        low = high - 100
+    while high - low > 1e-8 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if accountant.get_delta(middle) > delta else (low, middle)
+    return high
 
 
 def _interval(
