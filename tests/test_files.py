@@ -13,6 +13,7 @@ from promptdp.errors import InputError, PromptDPError
 from promptdp.files import (
     atomic,
     canonical_json,
+    clear_unfinished,
     parse_json,
     private_directory,
     read_json,
@@ -213,3 +214,13 @@ def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path):
     path = tmp_path / "bytes"
     path.write_bytes(b"\x00\xff" * 100_000)
     assert sha256_file(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_what_killed_writers_left_beside_a_file_goes_and_all_else_stays(tmp_path):
+    (tmp_path / ".out[1].77.tmp").mkdir()
+    (tmp_path / ".out[1].77.tmp" / "part").write_text("x")
+    for name in (".out[1].8.tmp", ".out1.8.tmp", "out[1]", ".other.8.tmp"):
+        (tmp_path / name).write_text("x")
+    clear_unfinished(tmp_path / "out[1]")
+    clear_unfinished(tmp_path / "nowhere" / "out")
+    assert {path.name for path in tmp_path.iterdir()} == {".out1.8.tmp", "out[1]", ".other.8.tmp"}

@@ -1,10 +1,12 @@
 """Folders, atomic writes, canonical JSON and file hashes: how every file of the road is made and named."""
 
 import errno
+import glob
 import hashlib
 import json
 import math
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -83,6 +85,13 @@ def atomic(path: str | Path, private: bool = False) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def clear_unfinished(path: str | Path) -> None:
+    """Remove what killed writers of a file or folder left beside it; the caller is its only writer."""
+    path = Path(path)
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def with_ending(stem: str | Path, ending: str) -> Path:

@@ -2,11 +2,8 @@
 
 import json
 import os
-import random
 import shutil
-import signal
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 
@@ -18,16 +15,18 @@ from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
 from promptdp.files import read_json, sha256_file, write_json
 from promptdp.policy.base import load_base
 from promptdp.policy.local import LocalEngine
-from promptdp.policy.lora import Adapter, load_adapter
+from promptdp.policy.lora import load_adapter
 from promptdp.privacy.accounting import account, calibrate, epsilon_pld
 from promptdp.privacy.ledger import Ledger, verify_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.register import Register
 from promptdp.privacy.sampler import poisson_draw
+from promptdp.training import methods
 from promptdp.training import run as run_module
 from promptdp.training.checkpoint import load_checkpoint
 from tests.training.conftest import EXPECTED, ROUNDS, SLOTS, Run, calibration, small_study
+from tests.training.kills import after, before, killed
 
 
 def verify(run):
@@ -107,7 +106,7 @@ def reserved(run, reserve):
 def test_a_replay_reserve_keeps_interrupted_attempts_within_the_budget(run):
     reserved(run, 2)
     for _ in range(2):
-        killed_in_child(run, trap(Ledger, "begin", 1, "after"))
+        killed(run, after(Ledger, "begin"))
     run()
     assert verify(run).begun_attempts == ROUNDS + 2
     manifest, stated = read_json(run.manifest), read_json(run.calibration)
@@ -123,7 +122,7 @@ def test_a_replay_reserve_keeps_interrupted_attempts_within_the_budget(run):
 def test_attempts_beyond_the_reserve_are_told_above_the_budget(run):
     reserved(run, 1)
     for _ in range(2):
-        killed_in_child(run, trap(Ledger, "begin", 1, "after"))
+        killed(run, after(Ledger, "begin"))
     run()
     assert verify(run).begun_attempts == ROUNDS + 2
     assert read_json(run.manifest)["accounting"]["epsilon_all"] > 8
@@ -140,69 +139,8 @@ def test_a_reserve_needs_the_calibration_that_covers_it(run):
 # --- kills ---
 
 
-def killed_in_child(run, arm_trap) -> None:
-    """Train in a child process that a trap kills, so that no handler runs and nothing is flushed."""
-    child = os.fork()
-    if child == 0:
-        try:
-            arm_trap()
-            run()
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-
-
-def trap(owner, name, call, when):
-    """Kill the process before or after the `call`-th call of a function."""
-
-    def set_up():
-        original, calls = getattr(owner, name), [0]
-
-        def trapped(*args, **kwargs):
-            calls[0] += 1
-            if (calls[0], when) == (call, "before"):
-                os.kill(os.getpid(), signal.SIGKILL)
-            result = original(*args, **kwargs)
-            if calls[0] == call:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return result
-
-        setattr(owner, name, trapped)
-
-    return set_up
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "call", "when", "attempts"),
-    [
-        (Ledger, "begin", 1, "before", ROUNDS),
-        (Ledger, "begin", 1, "after", ROUNDS + 1),
-        (Ledger, "begin", 3, "after", ROUNDS + 1),
-        (LocalEngine, "generate", 2, "after", ROUNDS + 1),
-        (run_module, "save_checkpoint", 2, "before", ROUNDS + 1),
-        (run_module, "save_checkpoint", 1, "after", ROUNDS),
-        (run_module, "save_checkpoint", 2, "after", ROUNDS),
-        (Ledger, "commit", 3, "after", ROUNDS),
-        (Ledger, "close", 1, "before", ROUNDS),
-        (Ledger, "close", 1, "after", ROUNDS),
-        (Adapter, "save", 1, "after", ROUNDS),
-        (run_module, "write_json", 1, "before", ROUNDS),
-        (run_module, "write_text", 1, "before", ROUNDS),
-    ],
-)
-def test_a_killed_run_goes_on_and_every_attempt_is_charged(run, owner, name, call, when, attempts):
-    killed_in_child(run, trap(owner, name, call, when))
-    assert not run.ledger.exists()
-    run()
-    ledger = verify(run)
-    assert ledger.begun_attempts == attempts
-    accounting = read_json(run.manifest)["accounting"]
-    assert (accounting["epsilon_all"] > accounting["epsilon_retained"]) == (attempts > ROUNDS)
-
-
 def test_a_saved_round_is_completed_and_never_drawn_again(run, monkeypatch):
-    killed_in_child(run, trap(run_module, "save_checkpoint", 2, "after"))
+    killed(run, after(run_module, "save_checkpoint", 2))
     drawn, original = [], run_module.private_round
     monkeypatch.setattr(
         run_module,
@@ -214,7 +152,7 @@ def test_a_saved_round_is_completed_and_never_drawn_again(run, monkeypatch):
 
 
 def test_a_round_that_was_begun_and_not_saved_is_drawn_afresh(run, monkeypatch):
-    killed_in_child(run, trap(Ledger, "begin", 2, "after"))
+    killed(run, after(Ledger, "begin", 2))
     drawn, original = [], run_module.private_round
     monkeypatch.setattr(
         run_module,
@@ -225,24 +163,20 @@ def test_a_round_that_was_begun_and_not_saved_is_drawn_afresh(run, monkeypatch):
     assert drawn == [(2, 2), (3, 1), (4, 1)]
 
 
-def test_kills_at_random_moments_never_lose_a_round_or_a_charge(run):
-    moments, kills = random.Random(1), 0
-    while True:
-        child = os.fork()
-        if child == 0:
-            run()
-            os._exit(0)
-        deadline = time.monotonic() + moments.uniform(0.05, 0.6) * (1 + kills / 4)
-        while time.monotonic() < deadline and not (done := os.waitpid(child, os.WNOHANG))[0]:
-            time.sleep(0.005)
-        if not done[0]:
-            os.kill(child, signal.SIGKILL)
-            done = os.waitpid(child, 0)
-        if os.WIFEXITED(done[1]):
-            break
-        kills += 1
-    assert os.WEXITSTATUS(done[1]) == 0
-    assert ROUNDS <= verify(run).begun_attempts <= ROUNDS + kills
+def test_resuming_asks_the_engine_for_nothing_of_committed_rounds(run, monkeypatch):
+    killed(run, after(Ledger, "commit", 3))
+    asked, generate, score = [], LocalEngine.generate, methods.score
+    monkeypatch.setattr(
+        LocalEngine, "generate", lambda self, *rest: asked.append("engine") or generate(self, *rest)
+    )
+    monkeypatch.setattr(methods, "score", lambda *rest: asked.append("verifier") or score(*rest))
+    monkeypatch.setattr(run_module, "private_round", lambda *rest, **more: asked.append("round"))
+    run()
+    public = ["engine", "verifier", "verifier"]
+    assert asked == [*public, "round"]  # the public record, and round 4
+    asked.clear()
+    run()
+    assert asked == public  # a complete run
 
 
 def test_two_processes_on_one_run_take_turns(run):
@@ -271,7 +205,7 @@ def test_recovery_state_is_closed_to_others_and_holds_no_generator_state(run):
 
 
 def test_lost_weights_start_a_new_branch_whose_attempts_add_up(run):
-    killed_in_child(run, trap(Ledger, "commit", 2, "after"))
+    killed(run, after(Ledger, "commit", 2))
     (run.recovered / "checkpoint.safetensors").unlink()
     run()
     ledger = verify(run)
@@ -297,7 +231,7 @@ def test_damaged_weights_are_refused_and_once_removed_training_starts_over_charg
     if complete:
         run()
     else:
-        killed_in_child(run, trap(Ledger, "commit", 2, "after"))
+        killed(run, after(Ledger, "commit", 2))
     begun = ROUNDS if complete else 2
     checkpoint, ledger = run.recovered / "checkpoint.safetensors", run.recovered / "ledger.jsonl"
     damage(checkpoint)
@@ -315,7 +249,7 @@ def test_damaged_weights_are_refused_and_once_removed_training_starts_over_charg
 
 
 def test_a_ledger_that_lacks_rounds_of_its_checkpoint_is_refused(run):
-    killed_in_child(run, trap(Ledger, "commit", 2, "after"))
+    killed(run, after(Ledger, "commit", 2))
     path = run.recovered / "ledger.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
     with pytest.raises(PrivacyRefusal, match="newest checkpoint"):
@@ -342,8 +276,8 @@ def test_the_register_has_a_line_before_records_are_read(run):
 
 
 def test_a_killed_and_resumed_run_is_one_look_in_the_register(run):
-    killed_in_child(run, trap(Ledger, "begin", 1, "before"))
-    killed_in_child(run, trap(Ledger, "begin", 2, "after"))
+    killed(run, before(Ledger, "begin"))
+    killed(run, after(Ledger, "begin", 2))
     run()
     events = [entry["event"] for entry in Register(run.register).entries()]
     assert (events.count("reads records"), events.count("run")) == (3, 1)

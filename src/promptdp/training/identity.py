@@ -2,15 +2,15 @@
 
 import hashlib
 import hmac
-import os
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promptdp.closure import code_digest
-from promptdp.files import canonical_json, sha256_bytes
+from promptdp.files import atomic, canonical_json, clear_unfinished, sha256_bytes, sync
 from promptdp.policy.base import Base
 from promptdp.privacy.mechanism import Mechanism
+from promptdp.privacy.zone import run_lock
 from promptdp.scoring.freeze import digest
 from promptdp.training import CODE
 
@@ -60,15 +60,11 @@ def private_fingerprint(settings: dict[str, Any], records: bytes, key: bytes) ->
 def zone_key(folder: Path) -> bytes:
     """The private zone's random key, 256 bits, made at first use and never leaving the zone."""
     path = folder / "zone.key"
-    if not path.exists():
-        temporary = folder / f".zone.key.{os.getpid()}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(secrets.token_bytes(32))
-        try:
-            os.link(temporary, path)  # unlike a rename, never replaces the key another process has made
-        except FileExistsError:
-            pass
-        finally:
-            temporary.unlink()
+    with run_lock(folder / "zone.lock"):
+        if not path.exists():
+            clear_unfinished(path)
+            with atomic(path, private=True) as temporary:
+                temporary.write_bytes(secrets.token_bytes(32))
+                sync(temporary)
+            sync(folder)
     return path.read_bytes()

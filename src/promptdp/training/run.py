@@ -14,7 +14,14 @@ from typing import Any
 import torch
 
 from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
-from promptdp.files import private_directory, read_bytes, sha256_file, write_json, write_text
+from promptdp.files import (
+    clear_unfinished,
+    private_directory,
+    read_bytes,
+    sha256_file,
+    write_json,
+    write_text,
+)
 from promptdp.policy.base import load_base
 from promptdp.policy.folders import check_replaceable
 from promptdp.policy.local import LocalEngine
@@ -128,6 +135,8 @@ def train(
         ledger = Ledger.open(live_ledger, header)
         if not known:
             looks.add_look(look, **identity)
+        for written in (folder / CHECKPOINT, out_adapter, out_manifest, out_ledger):
+            clear_unfinished(written)
         _resume(ledger, folder / CHECKPOINT, descent, progress)
         if not ledger.closed:
             one_round = partial(
