@@ -73,6 +73,11 @@ BAD = {
     ],
     "an unknown benchmark": ["compose", "--study", "micro", "--benchmark", "poems", "--runs", "config"],
     "an unknown lock": ["freeze", "vibes"],
+    "a certificate of no register": ["certificate", "--run", "config", "--out", "c.json"],
+    "a certificate of no run": ["certificate", "--run", "config", "--register", "r.jsonl", "--out", "c.json"],
+    "a check of a file": ["certificate", "--check", "config/config.yaml"],
+    "a check of a folder that is no release": ["certificate", "--check", "config"],
+    "a release of no run": ["release", "--run", "config", "--certificate", "c.json", "--out", "out"],
 }
 
 

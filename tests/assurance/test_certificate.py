@@ -1,6 +1,7 @@
 """The certificate: all is recomputed, all is named, nothing is believed that another file contradicts."""
 
 import json
+import math
 import shutil
 
 import pytest
@@ -215,8 +216,16 @@ def test_accountants_that_disagree_state_nothing(finished, monkeypatch):
         certified(finished)
 
 
-def test_a_budget_that_is_not_finite_is_not_stated(finished, monkeypatch):
-    monkeypatch.setattr(budgets, "composed_epsilon", lambda *_: float("inf"))
+@pytest.mark.parametrize(
+    ("accountant", "answer"),
+    [
+        ("composed_epsilon", math.inf),
+        ("bracket", (0.0, math.inf)),
+        ("epsilon_rdp", (math.inf, 1.1)),
+    ],
+)
+def test_a_budget_that_is_not_finite_is_not_stated(finished, monkeypatch, accountant, answer):
+    monkeypatch.setattr(budgets, accountant, lambda *_: answer)
     with pytest.raises(InputError, match="certifies no finite epsilon"):
         certified(finished)
 

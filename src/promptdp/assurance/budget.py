@@ -14,6 +14,7 @@ from promptdp.errors import InputError, PrivacyRefusal
 from promptdp.privacy.accounting import Event, composed_epsilon, epsilon_all, epsilon_rdp, epsilon_retained
 from promptdp.privacy.bracket import bracket
 from promptdp.privacy.mechanism import Mechanism
+from promptdp.privacy.neighbours import Neighbours
 
 NUMBERS = (
     "epsilon",
@@ -50,13 +51,13 @@ def budget(mechanism: Mechanism, begun_attempts: int, looks: Sequence[Event], pa
         epsilon = epsilon_all(mechanism, begun_attempts)
         composed = epsilon if list(looks) == [event] else composed_epsilon(looks, delta)
         renyi, order = epsilon_rdp(*event, delta)
+        low, high = bracket([event], delta)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except ArithmeticError:  # so little noise, or so many rounds, that a step leaves double precision
-        composed = math.inf
-    if not math.isfinite(composed):
+        composed = renyi = high = math.inf
+    if not all(map(math.isfinite, (composed, renyi, high))):
         raise InputError(f"{path}: so little noise certifies no finite epsilon; there is no budget to state")
-    low, high = bracket([event], delta)
     if not low <= epsilon <= high:
         raise PrivacyRefusal(
             f"{path}: the accountants disagree: epsilon {epsilon!r} lies outside the bracket "
@@ -101,9 +102,10 @@ def two_steps(epsilon: float, delta: float) -> dict[str, Any]:
 
     The delta is rounded up to six digits, so that it is the same on every machine; one of 1 says nothing.
     """
-    exact = min(1.0, (1 + math.exp(min(epsilon, 700.0))) * delta)
-    rounded = float(Context(prec=6, rounding=ROUND_UP).create_decimal_from_float(exact))
-    return {"epsilon": 2 * epsilon, "delta": rounded, "vacuous": rounded >= 1}
+    converted = Neighbours(replace_one=True).converted(epsilon, delta)
+    assert converted is not None
+    rounded = float(Context(prec=6, rounding=ROUND_UP).create_decimal_from_float(min(1.0, converted[1])))
+    return {"epsilon": converted[0], "delta": rounded, "vacuous": rounded >= 1}
 
 
 def _numbers(value: float | list[float]) -> list[float]:
