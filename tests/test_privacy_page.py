@@ -30,8 +30,8 @@ def missing_tests(text: str) -> set[str]:
 
 @cache
 def functions(file: Path) -> frozenset[str]:
-    tree = ast.parse(file.read_text())
-    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+    nodes = ast.walk(ast.parse(file.read_text()))
+    return frozenset(node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -45,16 +45,21 @@ def test_the_report_quotes_no_record():
     assert MARK not in report
 
 
-def test_the_verb_leaves_the_report_in_the_private_zone_and_says_nothing(root, tmp_path, capfd):
-    source, out = tmp_path / "own.jsonl", tmp_path / "private" / "train.jsonl"
-    write_records(source, [record(0, MARK), record(1), record(2, MARK)])
-    study = tmp_path / "own.yaml"
+def own_study(root, tmp_path, count, slots=874):
+    """A study with so many records of one's own, the first and the third of one text; its files."""
+    source, study = tmp_path / "own.jsonl", tmp_path / "own.yaml"
+    write_records(source, [record(number, MARK if number in (0, 2) else None) for number in range(count)])
     study.write_text(
         f"extends: {root}/config/studies/micro.yaml\nname: own\nprotocol: null\nbenchmarks:\n"
-        f"  stories: {{source: jsonl, path: {source}}}\n"
+        f"  stories: {{source: jsonl, path: {source}, slots: {slots}}}\n"
         f"evaluation_sets:\n  stories: {{path: {source}}}\n"
     )
-    main(["records", "--study", str(study), "--benchmark", "stories", "--out", str(out)])
+    return ["records", "--study", str(study), "--benchmark", "stories", "--out"]
+
+
+def test_the_verb_leaves_the_report_in_the_private_zone_and_says_nothing(root, tmp_path, capfd):
+    out = tmp_path / "private" / "train.jsonl"
+    main([*own_study(root, tmp_path, count=3), str(out)])
     path = out.with_name("report.json")
     assert json.loads(path.read_text())["duplicate_prompts"] == {"groups": [[0, 2]], "k": 2}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -62,3 +67,12 @@ def test_the_verb_leaves_the_report_in_the_private_zone_and_says_nothing(root, t
     assert {file.name for file in tmp_path.rglob("*") if file.is_file()} == {
         *("own.jsonl", "own.yaml", "train.jsonl", "report.json")
     }
+
+
+def test_more_records_than_slots_are_refused_in_a_line_that_does_not_count_them(root, tmp_path, capfd):
+    out = tmp_path / "private" / "train.jsonl"
+    with pytest.raises(SystemExit) as leaving:
+        main([*own_study(root, tmp_path, count=21, slots=20), str(out)])
+    assert leaving.value.code == 2 and not list(out.parent.iterdir())
+    error = capfd.readouterr().err
+    assert "slots 20: there are more records than slots" in error and "21" not in error

@@ -90,10 +90,11 @@ def marked(number: int) -> Record:
 
 
 def walk(world: World) -> None:
-    """The road from records to tables, in the world's folder, by the verbs that the rules call."""
+    """The road from records to releases and tables, in the world's folder, by the verbs of the rules."""
     prepare(world)
     for arm in ("dp", "gold"):
         train_arm(arm)
+    certify("dp")
     evaluate()
 
 
@@ -136,6 +137,14 @@ def train_arm(arm: str) -> None:
         manifest=run_of(arm) / "run.json",
         ledger=run_of(arm) / "ledger.jsonl",
     )
+
+
+def certify(arm: str) -> None:
+    """The certificate of a run, and the folder that may be published."""
+    certificate, release = RESULTS / f"assurance/{arm}.json", RESULTS / f"release/own/{arm}/seed{ARMS[arm]}"
+    promptdp("certificate", run=run_of(arm), register=ZONE / "register.jsonl", out=certificate)
+    promptdp("release", run=run_of(arm), certificate=certificate, out=release)
+    promptdp("certificate", check=release)
 
 
 def evaluate() -> None:
