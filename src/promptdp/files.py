@@ -34,7 +34,8 @@ def private_directory(path: str | Path) -> Path:
     A folder that exists is left as it is: it, or a folder above it, must be closed to others already.
 
     Raises:
-        InputError: the folder can't be made, or others can reach it.
+        InputError: the folder can't be made there, or others can reach it.
+        PromptDPError: it can't be made for another reason, a full disk for one.
     """
     path = Path(path)
     try:
@@ -46,9 +47,8 @@ def private_directory(path: str | Path) -> Path:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         closed = any(folder.stat().st_mode & 0o077 == 0 for folder in (whole, *whole.parents))
     except OSError as error:
-        raise InputError(
-            f"{path}: can't be a private folder ({error.strerror}); choose another place"
-        ) from None
+        kind = InputError if error.errno in WRONG_PLACE else PromptDPError
+        raise kind(f"{path}: can't be a private folder ({error.strerror}); choose another place") from None
     if not closed:
         raise InputError(
             f"{path}: others can read this folder; give a new one, or close it yourself (chmod 700)"
@@ -57,31 +57,40 @@ def private_directory(path: str | Path) -> Path:
 
 
 @contextmanager
-def atomic(path: str | Path, private: bool = False) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, renamed onto it if the block succeeds and removed if it fails.
-
-    A private file has mode 0600 from its first byte on.
+def writing(path: str | Path) -> Iterator[None]:
+    """Tell in one line why a file or folder could not be written.
 
     Raises:
-        InputError: no file can be written at this path.
+        InputError: nothing can be written at this path.
         PromptDPError: writing failed for another reason, a full disk for one.
     """
-    path = Path(path)
-    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
     try:
-        if os.path.isdir(path):
-            raise InputError(f"{path}: is a folder; name a file")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if private:
-            temporary.unlink(missing_ok=True)
-            temporary.touch(mode=0o600, exist_ok=False)
-        yield temporary
-        os.replace(temporary, path)
+        yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "the write failed"
         if error.errno in WRONG_PLACE:
             raise InputError(f"{path}: cannot be written ({reason}); choose another path") from None
         raise PromptDPError(f"{path}: was not written ({reason}); see to the disk and run again") from None
+
+
+@contextmanager
+def atomic(path: str | Path, private: bool = False) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, renamed onto it if the block succeeds and removed if it fails.
+
+    A private file has mode 0600 from its first byte on. Errors are those of `writing`.
+    """
+    path = Path(path)
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"
+    try:
+        with writing(path):
+            if os.path.isdir(path):
+                raise InputError(f"{path}: is a folder; name a file")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if private:
+                temporary.unlink(missing_ok=True)
+                temporary.touch(mode=0o600, exist_ok=False)
+            yield temporary
+            os.replace(temporary, path)
     finally:
         with suppress(OSError):
             temporary.unlink()

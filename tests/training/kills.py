@@ -84,15 +84,21 @@ def after(owner: Any, name: str, call: int = 1, onto: str | None = None, **fate:
     return _at_call(owner, name, call, onto, end, **fate)
 
 
-def half_written(owner: Any, name: str, **fate: bool) -> Moment:
-    """When a function that writes a file, its second argument, is half done."""
+def half_written(name: str, **fate: bool) -> Moment:
+    """When half of a file is written, temporary or not, whose name holds `name`."""
 
-    def half(original, *args, **kwargs):
-        original(*args, **kwargs)
-        os.truncate(args[1], os.path.getsize(args[1]) // 2)
-        die()
+    def arm():
+        original = Path.write_bytes
 
-    return _at_call(owner, name, 1, None, half, **fate)
+        def half(path, content):
+            if name in path.name:
+                original(path, content[: len(content) // 2])
+                die()
+            return original(path, content)
+
+        Path.write_bytes = half
+
+    return Moment(arm, **fate)
 
 
 def _at_call(owner: Any, name: str, call: int, onto: str | None, then: Callable, **fate: bool) -> Moment:

@@ -14,12 +14,12 @@ from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch.utils.checkpoint import checkpoint
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from promptdp.errors import InputError
-from promptdp.files import sha256_bytes, write_json
+from promptdp.files import sha256_bytes, write_json, writing
 from promptdp.policy.base import Base
 from promptdp.policy.folders import check_replaceable, replace_folder
 
@@ -116,18 +116,22 @@ class Adapter:
 
         Raises:
             InputError: the folder holds something else than an adapter.
+            PromptDPError: as `files.writing`.
         """
         check_replaceable(folder, FILES)
         temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
         tensors = {
             name: parameter.detach().cpu().contiguous()
             for name, parameter in zip(self.names, self.parameters, strict=True)
         }
-        save_file(tensors, temporary / WEIGHTS, metadata={"format": "pt"})
-        write_json(temporary / CONFIG, _settings(self.model.peft_config["default"]))
-        replace_folder(folder, temporary, FILES)
+        try:
+            with writing(folder):
+                temporary.mkdir(parents=True)
+                (temporary / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
+                write_json(temporary / CONFIG, _settings(self.model.peft_config["default"]))
+                replace_folder(folder, temporary, FILES)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def attach(base: Base, seed: int, rank: int, alpha: float, dropout: float, targets: Sequence[str]) -> Adapter:

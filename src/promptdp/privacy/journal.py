@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from promptdp.errors import InputError, PromptDPError
-from promptdp.files import sync
+from promptdp.files import sync, writing
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
@@ -28,8 +28,11 @@ def read_lines(path: Path) -> tuple[list[bytes], bytes]:
 
 
 def recover_lines(path: Path) -> list[bytes]:
-    """The complete lines of a file, made if missing; an incomplete rest is removed from it."""
-    with _sound_tail(path):
+    """The complete lines of a file, made if missing; an incomplete rest is removed from it.
+
+    Errors are those of `files.writing`.
+    """
+    with writing(path), _sound_tail(path):
         return read_lines(path)[0]
 
 
@@ -42,9 +45,10 @@ def append_line(path: Path, line: bytes, size: int | None = None) -> None:
         size: the size in bytes that the writer believes the file has; None for any.
 
     Raises:
-        PromptDPError: the size is another, so that somebody else wrote to the file.
+        PromptDPError: the size is another, so that somebody else wrote to the file; or, as InputError too,
+            for the reasons of `files.writing`: then the line may stand there or not.
     """
-    with _sound_tail(path) as descriptor:
+    with writing(path), _sound_tail(path) as descriptor:
         if size is not None and os.fstat(descriptor).st_size != size:
             raise PromptDPError(f"{path}: changed while in use; let one run at a time use it")
         with os.fdopen(os.dup(descriptor), "ab") as stream:

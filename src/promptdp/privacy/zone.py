@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from promptdp.files import writing
+
 
 @contextmanager
 def run_lock(path: str | Path) -> Iterator[None]:
     """Hold an exclusive lock on a file, waiting for a living holder and saying so once on stderr.
 
-    The operating system frees the lock of a process that dies, so a stale file never blocks.
+    The operating system frees the lock of a process that dies, so a stale file never blocks. Errors are those
+    of `files.writing`.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with writing(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

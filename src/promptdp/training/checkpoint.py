@@ -8,10 +8,10 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from promptdp.errors import InputError
-from promptdp.files import atomic, canonical_json, sha256_bytes, sync
+from promptdp.files import atomic, canonical_json, sha256_bytes, sync, writing
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,17 @@ class Place:
 
 
 def save_checkpoint(path: Path, state: dict[str, torch.Tensor], place: Place) -> None:
-    """Replace the checkpoint; on return the disk has it, and a kill leaves the old one or the new one."""
+    """Replace the checkpoint; on return the disk has it, and a kill leaves the old one or the new one.
+
+    Errors are those of `files.writing`.
+    """
     metadata = {key: str(value) for key, value in asdict(place).items()} | {"state_sha256": _digest(state)}
-    with atomic(path) as temporary:
-        save_file({key: tensor.contiguous() for key, tensor in state.items()}, temporary, metadata)
-        sync(temporary)
-    sync(path.parent)
+    content = save({key: tensor.contiguous() for key, tensor in state.items()}, metadata)
+    with writing(path):
+        with atomic(path) as temporary:
+            temporary.write_bytes(content)
+            sync(temporary)
+        sync(path.parent)
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], Place] | None:
