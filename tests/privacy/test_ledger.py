@@ -240,6 +240,38 @@ def test_a_changed_byte_anywhere_is_refused_with_the_name_of_a_line(tmp_path_fac
     assert "\n" not in str(refusal.value)
 
 
+def edit(lines):
+    lines[4] = lines[4].replace(b'"attempt":2', b'"attempt":1')
+
+
+def swap(lines):
+    lines[3], lines[4] = lines[4], lines[3]
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "message"),
+    [
+        (lambda lines: lines.pop(), PrivacyRefusal, r"ledger\.jsonl: is not closed"),
+        (
+            lambda lines: lines.append(lines.pop()[:-9]),
+            InputError,
+            r"ledger\.jsonl:9: the line is incomplete",
+        ),
+        (lambda lines: lines.clear(), InputError, r"ledger\.jsonl:1: the line is incomplete"),
+        (edit, InputError, r"ledger\.jsonl:5: the line does not follow from the lines before it"),
+        (swap, InputError, r"ledger\.jsonl:4: the line does not follow from the lines before it"),
+        (lambda lines: lines.reverse(), InputError, r"ledger\.jsonl:1: "),
+    ],
+    ids=["unclosed", "truncated", "emptied", "edited", "reordered", "reversed"],
+)
+def test_a_damaged_ledger_is_refused_by_name(closed, damage, error, message):
+    lines = closed.read_bytes().splitlines(keepends=True)
+    damage(lines)
+    closed.write_bytes(b"".join(lines))
+    with pytest.raises(error, match=message):
+        verify_ledger(closed)
+
+
 @pytest.mark.parametrize("position", range(9))
 def test_a_missing_line_is_refused(closed, position):
     lines = closed.read_bytes().splitlines(keepends=True)

@@ -248,12 +248,40 @@ def test_damaged_weights_are_refused_and_once_removed_training_starts_over_charg
     assert "the rounds already drawn stay charged" in "".join(run.lines)
 
 
-def test_a_ledger_that_lacks_rounds_of_its_checkpoint_is_refused(run):
-    killed(run, after(Ledger, "commit", 2))
-    path = run.recovered / "ledger.jsonl"
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-2]))
-    with pytest.raises(PrivacyRefusal, match="newest checkpoint"):
+def edit(lines):
+    lines[2] = lines[2].replace(b'"attempt":1', b'"attempt":2')
+
+
+def swap(lines):
+    lines[2], lines[3] = lines[3], lines[2]
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "message"),
+    [
+        (edit, InputError, r"ledger\.jsonl:3: the line does not follow"),
+        (swap, InputError, r"ledger\.jsonl:3: the line does not follow"),
+        (lambda lines: lines.pop(1), InputError, r"ledger\.jsonl:2: the line "),
+        (lambda lines: lines.__delitem__(slice(-3, None)), PrivacyRefusal, "newest checkpoint"),
+        (lambda lines: lines.clear(), PrivacyRefusal, "newest checkpoint"),
+    ],
+    ids=["edited", "reordered", "a line missing", "truncated", "emptied"],
+)
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_damaged_ledger_is_never_gone_on_with(run, damage, error, message, complete):
+    if complete:
         run()
+        run.ledger.unlink()
+    else:
+        killed(run, after(Ledger, "begin", 3))
+    path = run.recovered / "ledger.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    damage(lines)
+    path.write_bytes(b"".join(lines))
+    for _ in range(2):
+        with pytest.raises(error, match=message):
+            run()
+    assert not run.ledger.exists()
 
 
 def test_other_settings_or_other_records_are_another_run(run):
