@@ -28,7 +28,7 @@ from promptdp.training import round as round_module
 from promptdp.training import run as run_module
 from promptdp.training.descent import Descent
 from tests.training.conftest import EXPECTED, ROUNDS, SLOTS, Run, calibration, small_study
-from tests.training.test_run import killed_in_child, trap
+from tests.training.kills import after, killed
 
 SEEDED = small_study(randomness="seeded")
 WEIGHTS = {"theta_sha256", "adapter_sha256", "ledger_head"}
@@ -301,7 +301,7 @@ def test_the_adapter_is_float32_over_half_precision_at_start_after_a_resume_and_
     run, monkeypatch, dtype
 ):
     run.study = small_study(dtype=dtype)
-    killed_in_child(run, trap(run_module, "save_checkpoint", 2, "after"))
+    killed(run, after(run_module, "save_checkpoint", 2))
     seen = []
 
     def look(descent, rollouts):
