@@ -288,8 +288,8 @@ def test_the_optimizer_holds_every_coordinate_of_the_adapter_and_a_round_moves_e
     watch_rounds(monkeypatch, look)
     run()
     assert len(thetas) == 2 * ROUNDS and len(thetas[0]) == read_json(run.manifest)["lora"]["tensors"] == 28
-    for before, after in zip(thetas[::2], thetas[1::2], strict=True):
-        assert all((a != b).all() for a, b in zip(before, after, strict=True))
+    for start_of, end_of in zip(thetas[::2], thetas[1::2], strict=True):
+        assert all((a != b).all() for a, b in zip(start_of, end_of, strict=True))
     start = attach(load_base(run.base), 1, **run.study.lora.model_dump())
     released = load_file(run.adapter / "adapter_model.safetensors")
     for name, parameter in zip(start.names, start.parameters, strict=True):
