@@ -19,8 +19,8 @@ from promptdp.privacy.cells import ROUNDING, Array, Points, cells, extent
 from promptdp.privacy.events import Event, by_round, check_events
 
 _CELLS = tuple(2**power for power in range(8, 19))  # of one round, from coarse to fine
-_WIDTH = 1e-3  # a bracket of this relative width is narrow enough
-_FINEST = 2e-4  # twice the step of the stated value, so that what it rounds up stays inside the bracket
+_WIDTH = 3e-4  # bounds so near to each other, relatively, are near enough
+_ROUNDED_UP = 3e-4, 2e-4  # what another accountant may round up: of epsilon, and in any case
 _LONGEST = 2**23  # of an FFT: well under 1 GiB
 _CUT = 1e-9  # the part of delta that the cut tails of all rounds may cost
 _LOG_OUTSIDE = math.log(1e-20)  # tilted mass outside the window of an FFT, on either side
@@ -33,7 +33,8 @@ def bracket(events: Sequence[Event], delta: float) -> tuple[float, float]:
     """A lower and an upper bound of the epsilon at delta of several runs on the same slots.
 
     They bound the ideal mechanism under the add-or-remove-one relation, both directions of equation (6). The
-    grid is refined until they are 1e-3 apart, relatively, or as far as memory allows.
+    grid is refined until they are 3e-4 apart, relatively, or as far as memory allows. Then the upper one is
+    raised by 3e-4 of itself and 2e-4, for an accountant that rounds up on a grid of its own to lie below it.
 
     Args:
         events: (slots, expected, rounds, noise multiplier) of each run.
@@ -55,8 +56,6 @@ def bracket(events: Sequence[Event], delta: float) -> tuple[float, float]:
     low, high = 0.0, math.inf
     for count in _CELLS:
         step = span / count
-        if math.isfinite(high) and step < _FINEST * min(1, high):
-            break
         cut = [(cells(q, sigma, step, tail), rounds) for q, sigma, rounds in laws]
         above, below = [], []
         for direction in (0, 1):
@@ -68,7 +67,7 @@ def bracket(events: Sequence[Event], delta: float) -> tuple[float, float]:
         low = max(low, max(one.epsilon(delta, -1) for one in below))
         if high - low <= _WIDTH * high:
             break
-    return low, high
+    return low, high * (1 + _ROUNDED_UP[0]) + _ROUNDED_UP[1]
 
 
 class _Composed:

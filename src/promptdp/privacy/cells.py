@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 ROUNDING = 2.0**-53
 """The relative rounding of a double."""
 
+_TINY = 1e-300  # doubles near 1e-308 have fewer digits
+
 
 @dataclass(frozen=True)
 class Points:
@@ -171,4 +173,4 @@ def _normal_masses(edges: Array) -> tuple[Array, Array]:
     outer = np.where(high, ndtr(-left), ndtr(right))
     inner = np.where(high, ndtr(-right), ndtr(left))
     farthest = np.where(np.isfinite(left), np.maximum(np.abs(left), np.abs(right)), np.abs(right))
-    return np.maximum(outer - inner, 0), 8 * ROUNDING * (2 + farthest**2) * outer
+    return np.maximum(outer - inner, 0), 8 * ROUNDING * (2 + farthest**2) * outer + _TINY
