@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from promptdp.files import private_directory, write_json
-from promptdp.privacy.accounting import calibrate
+from promptdp.privacy.accounting import calibrate, epsilon_all, epsilon_bound, epsilon_retained
 from promptdp.records.record import Record, write_records
 from promptdp.study import Study
 from promptdp.training.run import train
@@ -24,6 +24,12 @@ ROUNDS, SLOTS, EXPECTED = 4, 10, 4
 def calibration() -> dict[str, Any]:
     """The mechanism of the private arms, with its budget."""
     return calibrate(SLOTS, EXPECTED, ROUNDS, epsilon=8, delta=0.01).as_json()
+
+
+@cache
+def reserved_calibration() -> dict[str, Any]:
+    """The same with two more rounds in reserve."""
+    return calibrate(SLOTS, EXPECTED, ROUNDS + 2, epsilon=8, delta=0.01).as_json()
 
 
 def small_study(**changes: Any) -> Study:
@@ -125,3 +131,14 @@ class Run:
 @pytest.fixture
 def run(tmp_path, tiny_folder) -> Run:  # noqa: F811
     return Run(tmp_path, tiny_folder)
+
+
+bound_of, retained_of, charge_of = cache(epsilon_bound), cache(epsilon_retained), cache(epsilon_all)
+
+
+@pytest.fixture(autouse=True)
+def _budgets_are_computed_once(monkeypatch):
+    """Runs of one mechanism share its numbers: their accounting is half of a tiny run's time."""
+    monkeypatch.setattr("promptdp.training.calibrated.epsilon_bound", bound_of)
+    monkeypatch.setattr("promptdp.training.calibrated.epsilon_retained", retained_of)
+    monkeypatch.setattr("promptdp.training.manifest.epsilon_all", charge_of)

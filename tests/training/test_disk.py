@@ -11,7 +11,7 @@ from promptdp.errors import InputError, PromptDPError
 from promptdp.files import write_json
 from promptdp.policy.lora import Adapter
 from promptdp.privacy import ledger as ledger_module
-from promptdp.privacy.accounting import calibrate
+from promptdp.privacy.accounting import account
 from promptdp.privacy.ledger import Ledger, verify_ledger
 from promptdp.privacy.register import Register
 from promptdp.training import run as run_module
@@ -120,8 +120,9 @@ def test_a_ledger_line_that_a_full_disk_cuts_is_no_line_and_its_round_is_begun_a
     rounds = 12
     run, coins = Run(small_disk, tiny_folder), tmp_path / "coins"
     bench = run.study.benchmarks["sums"].model_dump() | {"rounds": rounds}
-    run.study = small_study(benchmarks={"sums": bench})
-    write_json(run.calibration, calibrate(SLOTS, EXPECTED, rounds, epsilon=8, delta=0.01).as_json())
+    arm = run.study.arms["dp"].model_dump() | {"noise_multiplier": 1.0}
+    run.study = small_study(benchmarks={"sums": bench}, arms={"dp": arm})
+    write_json(run.calibration, account(SLOTS, EXPECTED, rounds, 1.0, delta=0.01).as_json())
     note_coins(coins, monkeypatch.setattr)
     append = ledger_module.append_line
 

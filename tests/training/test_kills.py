@@ -19,6 +19,7 @@ from promptdp.privacy.register import Register
 from promptdp.training import checkpoint, objectives
 from promptdp.training import round as round_module
 from promptdp.training import run as run_module
+from promptdp.training.calibrated import calibrated_mechanism
 from promptdp.training.descent import Descent
 from promptdp.training.objectives import GRPO
 from tests.training.conftest import ROUNDS, SLOTS, small_study
@@ -161,6 +162,7 @@ def run(run, tiny, monkeypatch):
     run.study = small_study(benchmarks={"sums": bench})
     write_json(run.calibration, CALIBRATION)
     monkeypatch.setattr(run_module, "load_base", lambda *_: tiny)
+    calibrated_mechanism(run.study.run_settings("sums", "dp"), run.calibration)  # computed before any fork
     return run
 
 

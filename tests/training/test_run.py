@@ -16,7 +16,7 @@ from promptdp.files import read_json, sha256_file, write_json
 from promptdp.policy.base import load_base
 from promptdp.policy.local import LocalEngine
 from promptdp.policy.lora import load_adapter
-from promptdp.privacy.accounting import account, calibrate, epsilon_pld
+from promptdp.privacy.accounting import account, epsilon_pld
 from promptdp.privacy.ledger import Ledger, verify_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
@@ -25,7 +25,15 @@ from promptdp.privacy.sampler import poisson_draw
 from promptdp.training import methods
 from promptdp.training import run as run_module
 from promptdp.training.checkpoint import load_checkpoint
-from tests.training.conftest import EXPECTED, ROUNDS, SLOTS, Run, calibration, small_study
+from tests.training.conftest import (
+    EXPECTED,
+    ROUNDS,
+    SLOTS,
+    Run,
+    calibration,
+    reserved_calibration,
+    small_study,
+)
 from tests.training.kills import after, before, killed
 
 
@@ -96,42 +104,31 @@ def test_a_complete_run_writes_its_outputs_again_without_a_round(run, monkeypatc
     assert run.public_files() == before
 
 
-def reserved(run, reserve):
-    """The run with a replay reserve, its noise calibrated for it."""
-    bench = run.study.benchmarks["sums"].model_dump() | {"replay_reserve": reserve}
-    run.study = small_study(benchmarks={"sums": bench})
-    write_json(run.calibration, calibrate(SLOTS, EXPECTED, ROUNDS + reserve, epsilon=8, delta=0.01).as_json())
+def with_reserve():
+    bench = small_study().benchmarks["sums"].model_dump() | {"replay_reserve": 2}
+    return small_study(benchmarks={"sums": bench})
 
 
-def test_a_replay_reserve_keeps_interrupted_attempts_within_the_budget(run):
-    reserved(run, 2)
-    for _ in range(2):
+@pytest.mark.parametrize("kills", [0, 2, 3])
+def test_a_replay_reserve_pays_for_that_many_attempts_and_no_more(run, kills):
+    run.study, stated = with_reserve(), reserved_calibration()
+    write_json(run.calibration, stated)
+    for _ in range(kills):
         killed(run, after(Ledger, "begin"))
     run()
-    assert verify(run).begun_attempts == ROUNDS + 2
-    manifest, stated = read_json(run.manifest), read_json(run.calibration)
+    assert verify(run).begun_attempts == ROUNDS + kills
+    manifest = read_json(run.manifest)
     assert manifest["mechanism"]["rounds"] == ROUNDS
     assert manifest["mechanism"]["noise_multiplier"] == stated["sigma"]
     at = partial(epsilon_pld, SLOTS, EXPECTED, noise_multiplier=stated["sigma"], delta=0.01)
     accounting = manifest["accounting"]
     assert accounting["epsilon_retained"] == pytest.approx(at(rounds=ROUNDS), rel=1e-9)
-    assert accounting["epsilon_all"] == pytest.approx(stated["epsilon_pld"], rel=1e-9)
-    assert accounting["epsilon_retained"] < accounting["epsilon_all"] <= 8
-
-
-def test_attempts_beyond_the_reserve_are_told_above_the_budget(run):
-    reserved(run, 1)
-    for _ in range(2):
-        killed(run, after(Ledger, "begin"))
-    run()
-    assert verify(run).begun_attempts == ROUNDS + 2
-    assert read_json(run.manifest)["accounting"]["epsilon_all"] > 8
+    assert accounting["epsilon_all"] == pytest.approx(at(rounds=ROUNDS + kills), rel=1e-9)
+    assert (accounting["epsilon_all"] > stated["epsilon_pld"] * (1 + 1e-9)) == (kills > 2)
 
 
 def test_a_reserve_needs_the_calibration_that_covers_it(run):
-    stated = read_json(run.calibration)
-    reserved(run, 1)
-    write_json(run.calibration, stated)
+    run.study = with_reserve()
     with pytest.raises(InputError, match=r"calibration\.json: rounds is not that of arm dp"):
         run()
 
