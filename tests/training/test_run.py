@@ -368,7 +368,8 @@ def test_no_public_file_and_no_line_of_progress_quotes_a_record(run, capfd):
         assert b"MARK" not in text and b"id-" not in text
 
 
-def test_a_failure_inside_the_mechanism_tells_nothing_and_spoils_the_release(run, monkeypatch):
+def fail_once(run, monkeypatch) -> PromptDPError:
+    """Train while the engine quotes a record in an exception, after the public record has passed."""
     generate, calls = LocalEngine.generate, []
 
     def fail(self, prompts, *rest):
@@ -381,15 +382,29 @@ def test_a_failure_inside_the_mechanism_tells_nothing_and_spoils_the_release(run
         patched.setattr(LocalEngine, "generate", fail)
         with pytest.raises(PromptDPError) as caught:
             run()
+    return caught.value
+
+
+def test_a_failure_inside_the_mechanism_tells_nothing_and_spoils_the_release(run, monkeypatch):
+    error = fail_once(run, monkeypatch)
     assert "MARK3" in (run.recovered / "failure-1-1.txt").read_text()
-    assert "MARK" not in str(caught.value) and caught.value.__cause__ is None
-    assert caught.value.exit_status == 1
+    assert "MARK" not in str(error) and error.__cause__ is None
+    assert error.exit_status == 1
     (run.recovered / "failure-1-1.txt").unlink()
     run()
     ledger = verify(run)
     assert (ledger.begun_attempts, ledger.failed_attempts) == (ROUNDS + 1, 1)
     assert "MARK" not in run.ledger.read_text()
     assert read_json(run.manifest)["not_releasable"] == ["a round failed inside the mechanism"]
+
+
+def test_a_confidential_run_in_which_a_round_failed_publishes_nothing(run, monkeypatch):
+    run.study = small_study(records="confidential")
+    fail_once(run, monkeypatch)
+    for _ in range(2):
+        with pytest.raises(PrivacyRefusal, match="nothing of this run is published"):
+            run()
+        assert not run.results.exists()
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,8 @@ def train(
     Raises:
         InputError: an input is missing, malformed or of another run; the study has no such run; a folder is
             open to others; the adapter's folder holds something else; or the model can't do what is asked.
-        PrivacyRefusal: the study's records don't allow this arm, or the ledger is gone or lacks rounds.
+        PrivacyRefusal: the study's records don't allow this arm, or that a run be published in which a round
+            failed; or the ledger is gone or lacks rounds.
         PromptDPError: a fault of ours or of the machine; the same command goes on from the last round.
     """
     torch.set_num_threads(1)  # sums keep their order, and runs that share a machine don't fight for cores
@@ -150,6 +151,11 @@ def train(
             )
             _train_rounds(mechanism.rounds, one_round, ledger, descent, folder, progress)
             ledger.close()
+        if study.records == "confidential" and ledger.summary.failed_attempts:
+            raise PrivacyRefusal(
+                f"{folder}: a round failed inside the mechanism, and that it did may tell of a record: "
+                "nothing of this run is published; train another execution, charged beside this one"
+            )
 
         adapter.save(Path(out_adapter))
         adapter_sha256 = sha256_file(Path(out_adapter) / WEIGHTS)
