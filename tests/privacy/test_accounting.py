@@ -17,6 +17,7 @@ from promptdp.privacy.accounting import (
     account,
     calibrate,
     composed_epsilon,
+    composed_rdp,
     epsilon_all,
     epsilon_bound,
     epsilon_pld,
@@ -198,20 +199,46 @@ def test_a_tiny_budget_is_calibrated_on_a_finer_grid():
     assert found.noise_multiplier == pytest.approx(14.174488801753045, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [(100, 10, 10, 1e6), (10**7, 1, 1, 1.0), pytest.param((100, 10, 10, 0.05), marks=pytest.mark.slow)],
-)
-def test_extreme_noise_needs_no_extreme_memory(arguments):
+def in_a_child(call):
+    """The epsilon a call certifies and the gibibytes it needs at most, with everything it imports."""
     code = (
         "import resource\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))\n"
-        "from promptdp.privacy.accounting import account\n"
-        f"print(account(*{arguments}).epsilon_pld)"
+        "from promptdp.privacy.accounting import account, calibrate\n"
+        f"print({call}.epsilon_pld, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert math.isfinite(float(done.stdout))
+    return map(float, done.stdout.split())
+
+
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "account(100, 10, 10, 1e6)",
+        "account(10**7, 1, 1, 1.0)",
+        "account(1000, 10, 10_000, 0.05)",
+        pytest.param("account(100, 10, 10, 0.05)", marks=slow),
+        pytest.param("account(1000, 1000, 10_000, 0.05)", marks=slow),
+        pytest.param("account(1000, 10, 10_000, 0.05, runs=100)", marks=slow),
+        pytest.param("account(1000, 10, 10_000, 0.05, replace_one=True)", marks=slow),
+        pytest.param("account(1000, 10, 10_000, 0.05, group=5)", marks=slow),
+        pytest.param("account(1000, 1000, 10_000, 0.05, group=5)", marks=slow),
+        pytest.param("account(6988, 128, 50, 0.4842404738068581, group=6988)", marks=slow),
+        pytest.param("calibrate(1000, 1000, 10_000, 0.01, method='paper-bisection')", marks=slow),
+    ],
+)
+def test_an_extreme_mechanism_needs_no_extreme_memory(call):
+    epsilon, gibibytes = in_a_child(call)
+    assert math.isfinite(epsilon) and gibibytes < 2
+
+
+@pytest.mark.parametrize(("slots", "expected"), [(1000, 1000), (1000, 10)])
+def test_an_extreme_target_is_met_with_little_memory(slots, expected):
+    epsilon, gibibytes = in_a_child(f"calibrate({slots}, {expected}, 10_000, 0.01)")
+    assert 0.01 * (1 - 1e-5) <= epsilon <= 0.01 and gibibytes < 2
 
 
 class TestComposition:
@@ -243,10 +270,19 @@ class TestComposition:
         epsilon = composed_epsilon([(6988, 128, 50, 0.4842404738068581)] * 14, 1 / 69880)
         assert epsilon == pytest.approx(20.445868, abs=1e-5)
 
+    def test_renyi_divergences_of_different_runs_add(self):
+        events = [self.run, (874, 32, 4, 2.5)]
+        epsilon, order = composed_rdp(events, self.delta)
+        assert composed_rdp([self.run], self.delta) == epsilon_rdp(*self.run, self.delta)
+        assert composed_rdp([self.run] * 3, self.delta) == epsilon_rdp(874, 16, 30, 2.0, self.delta)
+        assert composed_rdp(events[::-1], self.delta) == pytest.approx((epsilon, order), rel=1e-12)
+        assert epsilon > composed_epsilon(events, self.delta)
+
     @pytest.mark.parametrize("events", [[], [(874, 16, 10, 2.0), (875, 16, 10, 2.0)]])
     def test_runs_on_no_or_other_slots_are_refused(self, events):
-        with pytest.raises(InputError, match="same slots"):
-            composed_epsilon(events, 1e-5)
+        for compose in (composed_epsilon, composed_rdp):
+            with pytest.raises(InputError, match="same slots"):
+                compose(events, 1e-5)
 
 
 class TestEveryAttemptIsCharged:
