@@ -118,6 +118,7 @@ UNSOUND = {
     "a number has too many digits": b"[" + b"7" * 6000 + b"]",
     "a number is not finite": [b"[NaN]", b"[-Infinity]", b"[1e999]"],
     "a key stands twice": b'[{"a": 1, "b": 2, "a": 3}]',
+    "half of a surrogate pair": [rb'["\ud800"]', rb'{"a\uDfff": 1}', rb'"\ud83d \ude00"'],
 }
 
 
@@ -133,6 +134,10 @@ def test_what_python_would_read_but_json_lacks_is_refused_in_one_line_without_it
     with pytest.raises(InputError, match=rf"unsound\.json: not valid JSON \({why}") as caught:
         read_json(path)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < len(str(path)) + 120
+
+
+def test_a_whole_surrogate_pair_and_its_escape_are_read():
+    assert parse_json(rb'["\ud83d\ude00", "\\ud800"]', "x") == ["\U0001f600", r"\ud800"]
 
 
 def test_a_line_of_a_file_is_named_by_its_number():

@@ -174,7 +174,8 @@ def read_object(path: str | Path, schema: str | None = None) -> dict[str, Any]:
 
 
 def parse_json(content: str | bytes, path: str | Path, line: int | None = None) -> Any:
-    """The value of a JSON text, held to the standard: UTF-8, no NaN or infinity, no key twice.
+    """The value of a JSON text, held to the standard: UTF-8, no NaN or infinity, no key twice, no half of a
+    surrogate pair, which no file could hold again.
 
     `path` and `line` say where the text stands; errors never quote it.
 
@@ -183,16 +184,17 @@ def parse_json(content: str | bytes, path: str | Path, line: int | None = None) 
     """
     where = f"{path}:{line}" if line else f"{path}"
     try:
-        return json.loads(
-            content if isinstance(content, str) else content.decode("utf-8"),
-            parse_float=_finite,
-            parse_constant=_finite,
-            object_pairs_hook=_unrepeated,
-        )
+        text = content if isinstance(content, str) else content.decode("utf-8")
+        value = json.loads(text, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_unrepeated)
+        if "\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
     except json.JSONDecodeError as error:
         where, why = f"{path}:{line or error.lineno}", ""
     except UnicodeDecodeError:
         why = " (not UTF-8)"
+    except UnicodeEncodeError:
+        why = " (half of a surrogate pair)"
     except RecursionError:
         why = " (nested too deeply)"
     except _Unsound as error:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
 from promptdp.files import canonical_json, sha256_bytes
-from promptdp.privacy.ledger import Ledger, verify_ledger
+from promptdp.privacy.ledger import Ledger, LedgerSummary, verify_ledger
 
 HEADER = {"mechanism": {"slots": 874, "expected": 16, "rounds": 3}, "settings": "ab" * 32}
 
@@ -316,13 +316,23 @@ def test_rewriting_alone_changes_nothing(closed):
     assert closed.read_bytes() == content
 
 
-@pytest.mark.parametrize("line", [b"[]", b"7", b"\xff", b"{", b"", b'{"event": "begin"}'])
+@pytest.mark.parametrize(
+    "line",
+    [b"[]", b"7", b"\xff", b"{", b"", b'{"event": "begin"}', b"[" * 200_000, b'{"event":' + b"[" * 200_000],
+    ids=lambda line: repr(line[:20]),
+)
 def test_a_line_of_another_kind_is_refused_with_its_number(closed, line):
     lines = closed.read_bytes().splitlines()
     lines[4] = line
     closed.write_bytes(b"\n".join(lines) + b"\n")
     with pytest.raises(InputError, match=r"ledger.jsonl:5: "):
         Ledger.open(closed, HEADER)
+
+
+def test_half_of_a_surrogate_pair_in_a_header_is_refused(path):
+    path.write_bytes(LedgerSummary().entry_line("open", header={"arm": "\ud800"}) + b"\n")
+    with pytest.raises(InputError, match=r"ledger\.jsonl:1: the line is not JSON"):
+        verify_ledger(path, require_closed=False)
 
 
 def test_an_unclosed_or_absent_ledger_is_refused(path):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from promptdp.errors import InputError
+from promptdp.privacy.ledger import Ledger
 from promptdp.privacy.register import Look, Register
 
 
@@ -102,3 +103,51 @@ def test_a_look_that_does_not_say_all_is_refused_with_its_line(tmp_path, change)
     register.append({"event": "run"} | vars(look(tmp_path)) | {"ledger": "ledger.jsonl"} | change)
     with pytest.raises(InputError, match=rf"register\.jsonl:2: a run without its {next(iter(change))}"):
         register.looks("sums")
+
+
+@pytest.mark.parametrize(
+    ("entry", "what"),
+    [
+        ({"event": "Run"}, "its event"),
+        ({"event": None}, "its event"),
+        ({}, "its event"),
+        *[
+            ({"event": event, key: name}, f"its {key} is no plain name")
+            for event in ("run", "reads records")
+            for key in ("study", "benchmark", "arm")
+            for name in ("sums ", "Sums", "", "a\n", None, 7)
+        ],
+    ],
+)
+def test_a_line_edited_so_that_it_is_no_look_any_more_is_refused_with_its_number(tmp_path, entry, what):
+    register = Register(tmp_path / "register.jsonl")
+    register.add_look(look(tmp_path))
+    edited = vars(look(tmp_path)) | {"ledger": "ledger.jsonl"}
+    edited.pop("event", None)
+    register.append(edited | entry)
+    with pytest.raises(InputError, match=rf"register\.jsonl:2: {what}"):
+        register.looks("stories")
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"event":"run","event":"x"}', '{"arm":"\\ud800"}'])
+def test_a_line_that_is_unsound_json_is_refused_with_its_number(tmp_path, line):
+    (tmp_path / "register.jsonl").write_text(line + "\n")
+    with pytest.raises(InputError, match=r"register\.jsonl:1: "):
+        Register(tmp_path / "register.jsonl").looks("sums")
+
+
+@pytest.mark.parametrize("place", ["recovery/ab", "recovery/sums/dp/seed1/ab"])
+def test_a_live_ledger_that_has_begun_a_round_and_that_no_line_names_is_a_stray(tmp_path, place):
+    path = tmp_path / place / "ledger.jsonl"
+    path.parent.mkdir(parents=True)
+    register = Register(tmp_path / "register.jsonl")
+    ledger = Ledger.open(path, {"benchmark": "sums"})
+    assert register.strays("sums") == []
+    ledger.begin(1)
+    with path.open("ab") as stream:
+        stream.write(b'{"torn')
+    assert register.strays("sums") == [path.resolve()] and register.strays("stories") == []
+    register.add_look(look(tmp_path, ledger=path.resolve(), benchmark="stories"))
+    assert register.strays("sums") == [path.resolve()]
+    register.add_look(look(tmp_path, ledger=path.resolve()))
+    assert register.strays("sums") == []

@@ -5,7 +5,6 @@ attempt that can have touched a record is in the books, whatever was killed when
 the line before it. Lines hold data-independent facts only: no clock, batch size or norm.
 """
 
-import json
 import re
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError, PrivacyRefusal, PromptDPError
-from promptdp.files import canonical_json, sha256_bytes
+from promptdp.files import canonical_json, parse_json, sha256_bytes
 from promptdp.privacy.journal import append_line, read_lines, recover_lines
 
 SCHEMA = "promptdp/ledger/1"
@@ -52,8 +51,8 @@ class LedgerSummary:
     def after(self, line: bytes) -> "LedgerSummary":
         """The summary with one more line; ValueError says why the line can't stand here."""
         try:
-            entry = json.loads(line)
-        except ValueError:
+            entry = parse_json(line, "ledger")
+        except InputError:
             raise ValueError("is not JSON") from None
         if not isinstance(entry, dict):
             raise ValueError("is not an entry")
@@ -257,14 +256,23 @@ def verify_ledger(path: str | Path, require_closed: bool = True) -> LedgerSummar
         InputError: the file can't be read, or a line (named) is broken.
         PrivacyRefusal: the ledger is not closed, where that is required.
     """
+    summary = read_ledger(path).summary
+    if require_closed and not summary.closed:
+        raise PrivacyRefusal(f"{path}: is not closed, so the run is not complete; finish it first")
+    return summary
+
+
+def read_ledger(path: str | Path) -> Ledger:
+    """A ledger as it stands, every line checked against those before it, and none repaired.
+
+    Raises:
+        InputError: the file can't be read, or a line (named) is broken.
+    """
     path = Path(path)
     lines, rest = read_lines(path)
     if rest or not lines:
         raise InputError(f"{path}:{len(lines) + 1}: the line is incomplete; resume the run, which repairs it")
-    summary = _replay(path, lines)
-    if require_closed and not summary.closed:
-        raise PrivacyRefusal(f"{path}: is not closed, so the run is not complete; finish it first")
-    return summary
+    return Ledger(path, lines)
 
 
 def _replay(path: Path, lines: list[bytes]) -> LedgerSummary:

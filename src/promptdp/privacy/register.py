@@ -4,17 +4,22 @@ Several runs on the same slots are several looks at the same records; the regist
 statement knows of all of them. It outlives reruns and is never rewritten.
 """
 
-import json
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.files import canonical_json, private_directory
+from promptdp.files import canonical_json, parse_json, private_directory
 from promptdp.privacy.journal import append_line, read_lines
+from promptdp.privacy.ledger import Ledger
 
 RUN = "run"
 """The event of a look: a run whose ledger is open, before its first round."""
+EVENTS = {RUN, "reads records"}
+NAME = re.compile("[a-z][a-z0-9_-]*")
+"""What a study calls itself, its benchmarks and its arms (`study.Name`)."""
+NAMES = ("study", "benchmark", "arm")
 
 
 @dataclass(frozen=True)
@@ -75,11 +80,35 @@ class Register:
         """Every look at a benchmark's slots, in the order they began.
 
         Raises:
-            InputError: a line is not a JSON object, or it is a look that doesn't say all that `Look` holds.
+            InputError: a line is no entry that this software writes, so that it may be a look that was
+                edited, or it is a look that doesn't say all that `Look` holds.
         """
-        entries = enumerate(self.entries(), start=1)
-        looks = [self._look(number, entry) for number, entry in entries if entry.get("event") == RUN]
+        looks = []
+        for number, entry in enumerate(self.entries(), start=1):
+            self._check(number, entry)
+            if entry["event"] == RUN:
+                looks.append(self._look(number, entry))
         return [look for look in looks if look.benchmark == benchmark]
+
+    def strays(self, benchmark: str) -> list[Path]:
+        """The live ledgers beside the register in which a round was begun and that no look at a benchmark
+        names, though they say that they are of it.
+
+        Raises:
+            InputError: as `looks`, or a line of such a ledger is broken.
+        """
+        named = {look.ledger.resolve() for look in self.looks(benchmark)}
+        found = (path.resolve() for path in (self._path.parent / "recovery").rglob("ledger.jsonl"))
+        return [path for path in sorted(set(found) - named) if _has_looked(path, benchmark)]
+
+    def _check(self, number: int, entry: dict[str, Any]) -> None:
+        if entry.get("event") not in EVENTS:
+            raise InputError(f"{self._path}:{number}: its event is unknown; put back the register as it was")
+        for key in NAMES:
+            if key in entry and not (isinstance(entry[key], str) and NAME.fullmatch(entry[key])):
+                raise InputError(
+                    f"{self._path}:{number}: its {key} is no plain name; put back the register as it was"
+                )
 
     def _look(self, number: int, entry: dict[str, Any]) -> Look:
         for field in fields(Look):
@@ -92,10 +121,14 @@ class Register:
         return Look(**noted | {"ledger": self._path.parent.resolve() / noted["ledger"]})
 
     def _parse(self, number: int, line: bytes) -> dict[str, Any]:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            entry = None
+        entry = parse_json(line, self._path, number)
         if not isinstance(entry, dict):
             raise InputError(f"{self._path}:{number}: is not an entry; put back the register as it was")
         return entry
+
+
+def _has_looked(path: Path, benchmark: str) -> bool:
+    if not (lines := read_lines(path)[0]):
+        return False
+    summary = Ledger(path, lines).summary
+    return summary.header.get("benchmark") == benchmark and summary.begun_attempts > 0
