@@ -126,14 +126,15 @@ def watched_round(base: Base) -> tuple[list[list[int]], list[list[list[int]]], l
 
     class Engine(LocalEngine):
         def generate(self, asked, *rest):
+            answered = super().generate(asked, *rest)
             prompts.extend(asked)
-            completions.extend(super().generate(asked, *rest))
-            return completions
+            completions.extend(answered)
+            return answered
 
     def keep(module, args, options):
         rows.append(options["input_ids"][0].tolist())
 
-    rollouts = Rollouts(policy, Engine(base, "strict"), samples=2, temperature=1.0, cap=5)
+    rollouts = Rollouts(policy, Engine(base, "strict"), 2, 1.0, cap=5, isolation="strict")
     watching = [
         model.register_forward_pre_hook(keep, with_kwargs=True)
         for model in (policy.adapter.model, base.model)

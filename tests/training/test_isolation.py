@@ -81,7 +81,7 @@ class Watched:
 def contributed(policy, records, objective, engine=None):
     """The target's tokens and gradient in a round that draws every slot."""
     watched = Watched(objective)
-    rollouts = Rollouts(policy, engine or LocalEngine(policy.base, "strict"), SAMPLES, 1.5, CAP)
+    rollouts = Rollouts(policy, engine or LocalEngine(policy.base, "strict"), SAMPLES, 1.5, CAP, "strict")
     steps = Steps(policy.adapter.coordinates)
     everyone = mechanism(slots=len(records), expected=len(records))
     private_round(1, 1, everyone, Slots(records), Randomness.seeded(1), rollouts, watched, steps)
@@ -141,8 +141,11 @@ class TokenMean:
 class OneStream(LocalEngine):
     """An engine with one stream for all its requests."""
 
+    stream = None
+
     def generate(self, prompts, samples, temperature, cap, streams=None):
-        return super().generate(prompts, samples, temperature, cap, [streams[0]] * len(prompts))
+        self.stream = self.stream or streams[0]
+        return super().generate(prompts, samples, temperature, cap, [self.stream] * len(prompts))
 
 
 @pytest.mark.parametrize(

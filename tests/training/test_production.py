@@ -4,8 +4,10 @@ Each check is also run on a double that has the fault, and must find it there.
 """
 
 import ast
+import hmac
 import json
 import random
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -27,8 +29,9 @@ from promptdp.records.record import Record, write_records
 from promptdp.training import round as round_module
 from promptdp.training import run as run_module
 from promptdp.training.descent import Descent
+from promptdp.training.identity import zone_key
 from tests.training.conftest import EXPECTED, ROUNDS, SLOTS, Run, calibration, small_study
-from tests.training.kills import after, killed
+from tests.training.kills import after, before, killed
 
 SEEDED = small_study(randomness="seeded")
 WEIGHTS = {"theta_sha256", "adapter_sha256", "ledger_head"}
@@ -197,10 +200,9 @@ def test_one_text_in_two_slots_is_two_records_with_a_group_and_a_contribution_ea
     groups = watch(monkeypatch, LocalEngine, "generate")
     contributions = watch(monkeypatch, round_module, "clip")
     run()
-    assert [len(round_groups) for round_groups in groups] == [SLOTS] * ROUNDS
-    assert {len(group) for round_groups in groups for group in round_groups} == {2}
-    assert len(contributions) == SLOTS * ROUNDS
-    assert [round_groups[3] for round_groups in groups] != [round_groups[9] for round_groups in groups]
+    assert len(groups) == len(contributions) == SLOTS * ROUNDS
+    assert {len(group) for (group,) in groups} == {2}
+    assert groups[3::SLOTS] != groups[9::SLOTS]
     # From the second round on the penalty alone gives every record a gradient.
     third, ninth = (torch.cat(contributions[SLOTS + slot :: SLOTS]) for slot in (3, 9))
     assert third.any() and ninth.any() and not torch.equal(third, ninth)
@@ -255,6 +257,78 @@ def test_under_an_engine_that_reseeds_two_runs_share_no_noise(tmp_path, tiny_fol
     assert len(noise) == 2 * ROUNDS
     values = torch.cat(noise)
     assert (len(values.unique()) == len(values)) == (not faulty)
+
+
+# --- the key of the randomness ---
+
+
+def neighbouring_files(run):
+    """Two runs in one zone that differ in a record."""
+    run()
+    run.write_records(6)
+    run()
+
+
+def two_executions(run):
+    """Two executions of one run."""
+    run()
+    run(execution=2)
+
+
+def one_kill_resumed_twice(run):
+    """A run killed in round 1, and resumed in its zone and in a copy of it."""
+    killed(run, before(run_module, "save_checkpoint"))
+    copy = Run(run.folder / "copy", run.base)
+    shutil.copytree(run.private, copy.private, dirs_exist_ok=True)
+    run()
+    copy()
+
+
+def are_unrelated(run, monkeypatch, pair) -> bool:
+    """Whether two trainings, in which no record was drawn, moved by other noise in every round.
+
+    The updates are compared and not the coordinates: AdamW's first step keeps an update's sign alone.
+    """
+    monkeypatch.setattr(round_module, "poisson_draw", lambda *_: [])
+    steps = watch_steps(monkeypatch)
+    pair(run)
+    assert len(steps) == 2 * ROUNDS
+    first, second = torch.cat(steps[:ROUNDS]), torch.cat(steps[ROUNDS:])
+    correlation = torch.corrcoef(torch.stack([first, second]))[0, 1]
+    return bool((first != second).all() and abs(correlation) < 6 / len(first) ** 0.5)
+
+
+@pytest.mark.parametrize("pair", [neighbouring_files, two_executions, one_kill_resumed_twice])
+def test_no_two_trainings_in_one_zone_share_their_noise(run, monkeypatch, pair):
+    assert are_unrelated(run, monkeypatch, pair)
+
+
+@pytest.mark.parametrize(
+    ("ingredients", "pair"),
+    [
+        (("zone",), neighbouring_files),
+        (("zone",), two_executions),
+        (("zone",), one_kill_resumed_twice),
+        (("zone", "settings"), neighbouring_files),
+        (("zone", "settings"), one_kill_resumed_twice),
+        (("zone", "settings", "records"), one_kill_resumed_twice),
+    ],
+)
+def test_a_key_that_is_kept_in_the_zone_would_be_noticed(run, monkeypatch, ingredients, pair):
+    settings = watch(monkeypatch, run_module, "settings_sha256")
+
+    def kept(cls):
+        known = {
+            "zone": zone_key(run.private),
+            "settings": settings[-1].encode(),
+            "records": run.records.read_bytes(),
+        }
+        source = Randomness(seed=None)
+        source._root = hmac.new(b"".join(known[name] for name in ingredients), digestmod="sha256")
+        return source
+
+    monkeypatch.setattr(Randomness, "from_os", classmethod(kept))
+    assert not are_unrelated(run, monkeypatch, pair)
 
 
 # --- the adapter that is trained ---
@@ -337,18 +411,12 @@ def stale_rounds(run, monkeypatch, engine) -> int:
     probes, stale = [[2, 40, 41, 42, 3], [2, 50, 3], [2, *range(10, 30), 3]], []
 
     class Probed(engine):
-        adapter = None
-
         def serve(self, adapter):
-            self.adapter = adapter
             super().serve(adapter)
-
-        def generate(self, *args, **options):
-            model, answers = self.adapter.model, super().generate(probes, 1, 0, 1)
+            answers = self.generate(probes, 1, 0, 1)
             with torch.no_grad():
-                expected = [int(model(torch.tensor([ids])).logits[0, -1].argmax()) for ids in probes]
-            stale.append([group[0][0] for group in answers] != expected)
-            return super().generate(*args, **options)
+                logits = [adapter.model(torch.tensor([ids])).logits[0, -1] for ids in probes]
+            stale.append([group[0][0] for group in answers] != [int(row.argmax()) for row in logits])
 
     engine_of(monkeypatch, Probed)
     run()
@@ -374,7 +442,7 @@ def first_rollouts(tmp_path, base, monkeypatch, name):
     one = Run(tmp_path / name, base)
     one.write_records(SLOTS)
     one()
-    return groups[0]
+    return groups[:SLOTS]
 
 
 def test_two_runs_of_one_seed_sample_other_rollouts_from_the_same_start(tmp_path, tiny_folder, monkeypatch):

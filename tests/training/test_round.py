@@ -184,7 +184,7 @@ class FromReference(Known):
 
 def reseeded_round(base, randomness, t=1):
     """One round whose engine reseeds; no adapter is asked for, so that the policy needs none."""
-    rollouts = Rollouts(Policy(base, None), ReseedingEngine(), samples=2, temperature=1.0, cap=4)
+    rollouts = Rollouts(Policy(base, None), ReseedingEngine(), 2, 1.0, cap=4, isolation="strict")
     steps, objective = Steps(), FromReference(known_gradients())
     private_round(t, 1, mechanism(expected=3), Slots(RECORDS), randomness, rollouts, objective, steps)
     return steps.taken[0]
@@ -270,7 +270,7 @@ def is_short(*, response, reference, capped):
 
 def setting(base, lora=LORA, advantage=Advantage.GROUP, start=moved, isolation="strict"):
     policy = Policy(base, start(attach(base, 1, **lora)))
-    rollouts = Rollouts(policy, LocalEngine(base, isolation), samples=4, temperature=1.5, cap=8)
+    rollouts = Rollouts(policy, LocalEngine(base, isolation), 4, 1.5, cap=8, isolation=isolation)
     return policy, rollouts, Watched(GRPO(policy, is_short, advantage, kl_weight=0.04))
 
 

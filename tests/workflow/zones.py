@@ -202,6 +202,7 @@ class Witness:
         rewards: list[float] = []
         clipped: list[torch.Tensor] = []
         norms: list[float] = []
+        lengths: list[int] = []
 
         def verifier(rule):
             def reward(*, response, reference, capped):
@@ -218,16 +219,15 @@ class Witness:
         def noising(*args):
             self.values |= {*norms, *rewards, float(torch.stack(clipped).sum(0).norm())}
             self.values |= set(means(norms)) | set(means(rewards))
-            self.counts.add(len(clipped))
-            norms.clear(), rewards.clear(), clipped.clear()
+            self.values |= set(means(lengths))
+            self.counts |= {len(clipped), len(lengths), sum(lengths)}
+            norms.clear(), rewards.clear(), clipped.clear(), lengths.clear()
             return noise(*args)
 
         class Watched(LocalEngine):
             def generate(engine, *args):  # noqa: N805
                 groups = super().generate(*args)
-                lengths = [len(row) for group in groups for row in group]
-                self.counts |= {len(groups), len(lengths), sum(lengths)}
-                self.values |= set(means(lengths))
+                lengths.extend(len(row) for group in groups for row in group)
                 return groups
 
         monkeypatch.setattr(round_module, "poisson_draw", lambda *_: list(range(draws)))

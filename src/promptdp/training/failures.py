@@ -1,21 +1,20 @@
 """Which failures inside lines 4-7 of Algorithm 1 belong to one record: they leave it the zero vector.
 
-The rule must read that record alone, or one record's presence could stop what others contribute. So a failure
-of the machine, which the company of other records and other processes can bring about, is never put down to a
-record: it stops the round, and with it the right to release.
+The rule must read that record alone, or one record's presence could stop what others contribute. So the list
+is closed: a record is to blame only for what a deterministic computation on its own text can raise. All else
+may be the machine's, which the company of other records and other processes can bring about, or ours: it
+stops the round, and with it the right to release. The text of a message decides nothing.
 """
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-import torch
+from jinja2 import TemplateError
 
-from promptdp.errors import PromptDPError
-
-MACHINE = (MemoryError, OSError, PromptDPError, torch.OutOfMemoryError, torch.AcceleratorError)
-"""Exceptions no record is to blame for."""
-MACHINE_TEXTS = ("can't allocate memory", "CUDA error", "CUBLAS_STATUS", "CUDNN_STATUS")
-"""What torch says of the machine in a plain RuntimeError."""
+RECORDS = (ValueError, LookupError, ArithmeticError, TypeError, TemplateError)
+"""Exceptions a record is to blame for; the last is a chat template's."""
+MACHINES = (OSError, MemoryError, RuntimeError, ImportError, SystemError)
+"""What clears a record all the same: libraries derive exceptions from both, and raise one for the other."""
 
 P = ParamSpec("P")
 Value = TypeVar("Value")
@@ -28,9 +27,10 @@ def of_record(compute: Callable[P, Value], *args: P.args, **kwargs: P.kwargs) ->
     """
     try:
         return compute(*args, **kwargs)
-    except MACHINE:
-        raise
-    except Exception as error:
-        if isinstance(error, RuntimeError) and any(text in str(error) for text in MACHINE_TEXTS):
-            raise
+    except RECORDS as error:
+        reason: BaseException | None = error
+        while reason is not None:
+            if isinstance(reason, MACHINES):
+                raise
+            reason = reason.__cause__ or reason.__context__
         return None

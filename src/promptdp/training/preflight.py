@@ -12,6 +12,7 @@ from itertools import cycle
 from pathlib import Path
 
 from promptdp.errors import InputError, PromptDPError
+from promptdp.policy.engine import Completions
 from promptdp.privacy.randomness import Randomness
 from promptdp.records.record import Record
 from promptdp.training.objectives import GRPO, Filtered, RecordObjective, Reward
@@ -50,7 +51,10 @@ def _compute(objective: RecordObjective, rollouts: Rollouts, randomness: Randomn
             f"cap: {rollouts.cap} tokens leave no room for a prompt in the model's context of "
             f"{base.context}; lower the benchmark's cap"
         )
-    drawn = rollouts.draw(objective.rollouts_from, {0: PUBLIC}, lambda _: fresh("preflight rollouts"))[0]
+    drawn: Completions = []
+    if objective.rollouts_from:
+        rollouts.serve(objective.rollouts_from)
+        (drawn,) = rollouts.sample([prompt], [fresh("preflight rollouts")])
     gradient = objective.gradient(PUBLIC, drawn, fresh("preflight gradient"))
     if gradient is None or not gradient.isfinite().all():
         raise InputError(

@@ -110,7 +110,9 @@ def train(
     descent = Descent(adapter, settings.learning_rate, **study.optimizer.model_dump())
     policy = Policy(model, adapter, settings.prompt, study.rollouts.logprob_temperature, performance.chunk)
     engine = LocalEngine(model, study.isolation, performance.rows)
-    rollouts = Rollouts(policy, engine, settings.samples, study.rollouts.temperature, settings.cap)
+    rollouts = Rollouts(
+        policy, engine, settings.samples, study.rollouts.temperature, settings.cap, study.isolation
+    )
     objective = training_method(
         settings.objective, settings.advantage, settings.reward, study.rollouts.kl_weight, policy
     )

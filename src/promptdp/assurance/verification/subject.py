@@ -170,6 +170,7 @@ class Subject:
                 settings.samples,
                 settings.temperature,
                 bench.cap,
+                isolation,
             ),
             objective=method if reward is None else replace(method, reward=reward),
             reward=reward,
