@@ -67,13 +67,20 @@ CONFIGS = {
 
 
 def write_tiny_base(folder: Path, family: str = "qwen2") -> Path:
-    """A base folder of this architecture with random weights, one token per character and two stop tokens."""
+    """A base folder of this architecture with random weights, one token per character and two stop tokens.
+
+    As with published models, its tokenizer knows the model's context and warns of longer texts.
+    """
     vocabulary = {token: index for index, token in enumerate([*SPECIAL, *ALPHABET])}
     raw = Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token=STOP))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=raw, eos_token=STOP, pad_token=STOP, additional_special_tokens=SPECIAL[1:]
+        tokenizer_object=raw,
+        eos_token=STOP,
+        pad_token=STOP,
+        additional_special_tokens=SPECIAL[1:],
+        model_max_length=COMMON["max_position_embeddings"],
     )
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder)

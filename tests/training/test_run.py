@@ -1,6 +1,7 @@
 """A run's life: what it writes, how it survives kills, and what it refuses."""
 
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -22,7 +23,9 @@ from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.randomness import Randomness
 from promptdp.privacy.register import Register
 from promptdp.privacy.sampler import poisson_draw
+from promptdp.records.record import Record, write_records
 from promptdp.training import methods
+from promptdp.training import round as round_module
 from promptdp.training import run as run_module
 from promptdp.training.checkpoint import load_checkpoint
 from tests.training.conftest import (
@@ -174,6 +177,24 @@ def test_resuming_asks_the_engine_for_nothing_of_committed_rounds(run, monkeypat
     asked.clear()
     run()
     assert asked == public  # a complete run
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(31), bytes(33), bytes(64)])
+def test_a_zone_whose_key_is_not_one_trains_nothing(run, content):
+    """Under an emptied key the name of a run would be a plain hash, and test for a guessed record."""
+    run()
+    key = run.private / "zone.key"
+    saved = key.read_bytes()
+    assert len(saved) == 32 and len(set(saved)) > 8
+    key.write_bytes(content)
+    with pytest.raises(
+        InputError, match=r"zone\.key: is not a key of 32 bytes; put back the zone's key"
+    ) as caught:
+        run()
+    assert "\n" not in str(caught.value) and key.read_bytes() == content
+    key.write_bytes(saved)
+    run()
+    assert len(Register(run.register).looks("sums")) == 1
 
 
 def test_two_processes_on_one_run_take_turns(run):
@@ -366,6 +387,21 @@ def test_no_public_file_and_no_line_of_progress_quotes_a_record(run, capfd):
     out, err = capfd.readouterr()
     for text in [*run.public_files().values(), out.encode(), err.encode(), "".join(run.lines).encode()]:
         assert b"MARK" not in text and b"id-" not in text
+
+
+@pytest.mark.parametrize("arm", ["dp", "gold"])
+def test_nothing_is_said_of_a_private_record_that_is_too_long(run, monkeypatch, capfd, arm):
+    monkeypatch.setattr(round_module, "poisson_draw", lambda mechanism, stream: range(mechanism.slots))
+    run.arm, long = arm, "MARK" * 33
+    write_records(run.records, [Record("id-0", long, "1", solution=long)])
+    handler = logging.StreamHandler()  # where transformers tells its warnings, under this test's capture
+    logger = logging.getLogger("transformers")
+    logger.addHandler(handler)
+    try:
+        run()
+    finally:
+        logger.removeHandler(handler)
+    assert "".join(capfd.readouterr()) == ""
 
 
 def fail_once(run, monkeypatch) -> PromptDPError:

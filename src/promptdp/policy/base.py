@@ -9,10 +9,13 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
-from transformers.utils.logging import disable_progress_bar
+from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from promptdp.errors import InputError
 from promptdp.files import canonical_json, sha256_bytes, sha256_file
+
+NO_LIMIT = 2**62
+"""The tokenizer's own limit: none, because over-long prompts are found by `Base.fits` and never warned of."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def load_base(folder: str | Path, dtype: str = "float32", device: str = "cpu") -
     if not (Path(folder) / "config.json").is_file():
         raise InputError(f"{folder}: is not a model folder (no config.json); make it with `promptdp base`")
     disable_progress_bar()
+    set_verbosity_error()  # warnings of transformers quote numbers, such as a private prompt's length
     try:
         model = AutoModelForCausalLM.from_pretrained(
             folder, dtype=getattr(torch, dtype), local_files_only=True, use_safetensors=True
@@ -92,6 +96,7 @@ def load_base(folder: str | Path, dtype: str = "float32", device: str = "cpu") -
     if tokenizer.eos_token_id is None:
         raise InputError(f"{folder}: the tokenizer has no stop token (eos_token); name one in its config")
     model.generation_config = GenerationConfig()
+    tokenizer.model_max_length = NO_LIMIT
     model.requires_grad_(False).eval().to(device)
     return Base(model, tokenizer, frozenset(stop_ids), folder_sha256(folder))
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from promptdp.closure import code_digest
-from promptdp.files import atomic, canonical_json, clear_unfinished, sha256_bytes, sync
+from promptdp.errors import InputError
+from promptdp.files import atomic, canonical_json, clear_unfinished, read_bytes, sha256_bytes, sync
 from promptdp.policy.base import Base
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.zone import run_lock
@@ -16,6 +17,9 @@ from promptdp.training import CODE
 
 if TYPE_CHECKING:
     from promptdp.study import Study
+
+KEY_BYTES = 32
+"""The size of a private zone's key."""
 
 
 def public_settings(
@@ -58,13 +62,23 @@ def private_fingerprint(settings: dict[str, Any], records: bytes, key: bytes) ->
 
 
 def zone_key(folder: Path) -> bytes:
-    """The private zone's random key, 256 bits, made at first use and never leaving the zone."""
+    """The private zone's random key, 256 bits, made at first use and never leaving the zone.
+
+    Raises:
+        InputError: the file is not a key; an empty one would make the fingerprint a hash without a key.
+    """
     path = folder / "zone.key"
     with run_lock(folder / "zone.lock"):
         if not path.exists():
             clear_unfinished(path)
             with atomic(path, private=True) as temporary:
-                temporary.write_bytes(secrets.token_bytes(32))
+                temporary.write_bytes(secrets.token_bytes(KEY_BYTES))
                 sync(temporary)
             sync(folder)
-    return path.read_bytes()
+    key = read_bytes(path)
+    if len(key) != KEY_BYTES:
+        raise InputError(
+            f"{path}: is not a key of {KEY_BYTES} bytes; put back the zone's key, or remove the file for a "
+            "new key, with which every run is a new look at its records"
+        )
+    return key
