@@ -53,7 +53,7 @@ def test_replacing_one_prompt_and_two_prompts_follow_from_the_epsilon_that_is_st
 def test_it_names_every_look_on_the_same_slots_and_composes_the_private_ones(finished):
     found = certified(finished)
     one = {"arm": "dp", "execution": 1, "expected": EXPECTED, "noise_multiplier": SIGMA}
-    assert found["selected_from"] == [one | {"seed": seed, "begun_attempts": ROUNDS} for seed in (1, 2)]
+    assert found["selected_from"] == [one | {"seed": seed, "charged_attempts": ROUNDS} for seed in (1, 2)]
     assert found["epsilon_composed"] == composed_epsilon([event(ROUNDS), event(ROUNDS)], 0.01)
     (free,) = found["nonprivate_looks"]
     assert (free["arm"], free["noise_multiplier"]) == ("free", 0)
@@ -68,8 +68,8 @@ def test_other_executions_and_runs_never_finished_are_looks_too(copied, monkeypa
     found = certified(copied)
     looks = [(look["arm"], look["seed"], look["execution"]) for look in found["selected_from"]]
     assert looks == [("dp", 1, 1), ("dp", 1, 2), ("dp", 2, 1), ("gold", 1, 1)]
-    assert found["selected_from"][-1]["begun_attempts"] == 1
-    composed = composed_epsilon([event(look["begun_attempts"]) for look in found["selected_from"]], 0.01)
+    assert found["selected_from"][-1]["charged_attempts"] == ROUNDS
+    composed = composed_epsilon([event(look["charged_attempts"]) for look in found["selected_from"]], 0.01)
     assert found["epsilon_composed"] == composed
 
 
@@ -85,6 +85,14 @@ def test_every_begun_attempt_is_charged_and_the_retained_rounds_are_stated_besid
     assert found["begun_attempts"] == ROUNDS + 1 and found["not_releasable"] == []
     assert found["epsilon"] == found["epsilon_all"] == epsilon_pld(*event(ROUNDS + 1), 0.01)
     assert found["epsilon_retained"] == epsilon_pld(*event(ROUNDS), 0.01) < found["epsilon"]
+    (told,) = [text for text in found["not_covered"] if "interruptions" in text]
+    assert "1 attempts were cut off or trained again" in told and "assumes that no record caused one" in told
+
+
+def test_a_run_that_was_never_interrupted_says_nothing_of_interruptions(finished):
+    found = certified(finished)
+    assert not [text for text in found["not_covered"] if "interruptions" in text]
+    assert "not complete is charged all its rounds" in found["statement"]
 
 
 def test_its_bytes_follow_from_its_inputs_alone(finished, copied):
@@ -132,6 +140,9 @@ def test_an_assumption_that_a_setting_breaks_or_weakens_says_so(
     assert bool(found["not_releasable"]) == (status == "not met")
 
 
+ROW = {"id": "alone", "source": "(A2)", "verdict": "pass", "measured": 0}
+
+
 @pytest.fixture
 def verification(finished, tmp_path):
     """A record of the run's base and code: one row of each kind."""
@@ -177,6 +188,10 @@ def test_packed_isolation_states_the_discrepancy_that_was_measured(tmp_path, tin
         ({"study": "other"}, InputError, "is not of study small"),
         ({"schema": "promptdp/run/1"}, InputError, "its schema is not"),
         ({"rows": [{"id": "alone"}]}, InputError, "lacks rows.0"),
+        ({"rows": [ROW | {"id": "NIST approved"}]}, InputError, "rows.0.id"),
+        ({"rows": [ROW | {"source": "(A2) | **proved**"}]}, InputError, "rows.0.source"),
+        ({"rows": [ROW | {"measured": "0\n# ok"}]}, InputError, "rows.0.measured"),
+        ({"rows": [ROW | {"verdict": "perfect"}]}, InputError, "rows.0.verdict"),
     ],
 )
 def test_a_verification_that_failed_or_is_of_something_else_is_not_cited(
@@ -273,6 +288,18 @@ MISMATCHES = {
     ),
     "a claim that is no number": (edited(lambda m: m["accounting"].update(epsilon_all="8")), "epsilon_all"),
     "no manifest": (edited(lambda m: m.update(schema="x")), "is no manifest of a run"),
+    "a key more": (edited(lambda m: m.update(batch_sizes=[1, 2])), "batch_sizes: Extra inputs"),
+    "a key more below": (edited(lambda m: m["lora"].update(norm=1)), "lora.norm: Extra inputs"),
+    "a seed that is none": (edited(lambda m: m.update(seed=True)), "seed: "),
+    "another backend": (
+        edited(lambda m: m["randomness"].update(backend="a certified chip")),
+        "randomness.backend is a certified chip, but AES",
+    ),
+    "a seed of dropout that takes none": (
+        edited(lambda m: m["randomness"].update(dropout="32-bit seed from the record's stream of the round")),
+        "whether dropout has a seed is true, but false",
+    ),
+    "another PEFT": (edited(lambda m: m["versions"].update(peft="0.1")), "was written by peft 0.1; check"),
     "no mechanism": (edited(lambda m: m.update(mechanism=None)), "mechanism: "),
     "no file": (lambda run: run.ledger.unlink(), "cannot be read"),
     "weights that are none": (

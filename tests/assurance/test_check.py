@@ -5,12 +5,13 @@ import shutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load, save
 
 from promptdp.assurance.check import FILES, check_release
 from promptdp.assurance.page import CERTIFICATE, PAGE
 from promptdp.assurance.published import CONFIG, LEDGER, MANIFEST, WEIGHTS
 from promptdp.errors import InputError, PrivacyRefusal
-from promptdp.files import read_json
+from promptdp.files import read_json, sha256_bytes, write_json
 from promptdp.policy import lora
 from promptdp.privacy.ledger import verify_ledger
 from tests.assurance.finished import Forgery
@@ -245,7 +246,7 @@ def test_a_ledger_with_an_attempt_more_than_the_certificate_charges_is_refused(f
         check_release(forgery.seal())
     with pytest.raises(InputError, match="selected_from does not list the run itself"):
         check_release(forgery.derive())
-    own = forgery.certificate["selected_from"][0] | {"begun_attempts": ROUNDS + 1}
+    own = forgery.certificate["selected_from"][0] | {"charged_attempts": ROUNDS + 1}
     forgery.derive(selected_from=[own, forgery.certificate["selected_from"][1]])
     with pytest.raises(PrivacyRefusal, match=r"states epsilon = .* was spent"):
         check_release(forgery.folder)
@@ -295,12 +296,185 @@ def test_a_statement_that_the_files_do_not_bear_out_is_refused(forgery, case):
         check_release(forgery.folder)
 
 
+NOT_THE_SAME = {
+    "a seed that is true": {"seed": True},
+    "a seed with a point": {"seed": 1.0},
+    "attempts with a point": {"begun_attempts": float(ROUNDS)},
+}
+
+
+@pytest.mark.parametrize("case", NOT_THE_SAME)
+def test_a_value_that_python_takes_for_the_same_is_refused(forgery, case):
+    (key,) = NOT_THE_SAME[case]
+    assert forgery.certificate[key] == NOT_THE_SAME[case][key]
+    with pytest.raises(InputError, match=rf"certificate\.json: {key} does not follow"):
+        check_release(forgery.seal(**NOT_THE_SAME[case]))
+
+
+MARKUP = "0.1 installed.\n\n# **epsilon = 0.001**, audited"
+ROW = {"id": "alone", "source": "(A2)", "verdict": "pass", "measured": 0.0}
+
+
+def cited(**changes):
+    return {"verification": {"sha256": "0" * 64, "rows": [ROW | changes]}}
+
+
+FREE_TEXT = {
+    "a version": {"versions": {"promptdp": MARKUP, "dp-accounting": "0.6.0", "opacus": "1.6.0"}},
+    "a version in words": {"versions": {"promptdp": "audited", "dp-accounting": "0.6.0", "opacus": "1.6.0"}},
+    "another version": {
+        "versions": {"promptdp": "0.1", "dp-accounting": "0.6.0", "opacus": "1.6.0", "x": "1"}
+    },
+    "a row's name": cited(id="NIST certified this"),
+    "a row's source": cited(source="(A1)(A2) <b>audited</b>"),
+    "a row's source on two lines": cited(source="(A2)\nx"),
+    "a row's value": cited(measured="[here](http://x)"),
+    "a row's verdict": cited(verdict="perfect"),
+    "a row's key": cited(audited="yes"),
+    "a record's hash": {"verification": {"sha256": "audited", "rows": [ROW]}},
+    "an obstacle": {"not_releasable": [MARKUP]},
+    "a look's arm": {"nonprivate_looks": [{"arm": MARKUP}]},
+}
+
+
+@pytest.mark.parametrize("case", FREE_TEXT)
+def test_no_free_text_gets_into_a_certificate_or_an_error(forgery, case):
+    forgery.write_certificate(forgery.certificate | FREE_TEXT[case])
+    with pytest.raises(InputError, match=r"certificate\.json: (versions|verif|not_rel|nonpr)") as caught:
+        check_release(forgery.folder)
+    assert str(caught.value).isprintable() and "audited" not in str(caught.value).replace(
+        "rows.0.audited", ""
+    )
+
+
+def test_a_key_with_a_control_character_is_shown_without_it(forgery):
+    forgery.write_certificate(forgery.certificate | {"\x1b[2J\n": 1})
+    with pytest.raises(InputError) as caught:
+        check_release(forgery.folder)
+    assert str(caught.value).isprintable()
+
+
+def test_cited_rows_are_stated_to_be_the_curator_s_word(forgery):
+    forgery.derive(**cited())
+    check_release(forgery.folder)
+    assert "the curator's word" in (forgery.folder / PAGE).read_text()
+    assert "Verified by alone." in (forgery.folder / PAGE).read_text()
+
+
+def test_half_of_a_surrogate_pair_is_refused_in_one_line(forgery):
+    path = forgery.folder / CERTIFICATE
+    path.write_text(path.read_text().replace('"promptdp": "', '"promptdp": "\\ud800'))
+    with pytest.raises(InputError, match=r"certificate\.json: not valid JSON"):
+        check_release(forgery.folder)
+
+
+def test_a_bottomless_line_of_a_ledger_is_refused_in_one_line(forgery):
+    (forgery.folder / LEDGER).write_bytes(b'{"header":' + b"[" * 200_000 + b"\n")
+    with pytest.raises(InputError, match=r"ledger\.jsonl:1: the line is not JSON"):
+        check_release(forgery.seal())
+
+
+@pytest.mark.parametrize("change", [{"note": "batches of 3, 4, 5"}, {"seed": True}, {"seed": 1.0}])
+def test_a_first_line_of_a_ledger_that_says_something_else_is_refused(forgery, released, change):
+    theta = verify_ledger(released / LEDGER).theta_sha256
+    forgery.rebuild_ledger([("begin", None), ("commit", theta)] * ROUNDS, forgery.header | change)
+    with pytest.raises(InputError, match=r"ledger\.jsonl: its first line"):
+        check_release(forgery.seal())
+
+
+def test_a_manifest_that_says_more_is_refused(forgery, released):
+    forgery.edit_manifest(lambda m: m.update(batch_sizes=[1, 2, 3]))
+    header = forgery.header | {"settings_sha256": read_json(forgery.folder / MANIFEST)["settings_sha256"]}
+    theta = verify_ledger(released / LEDGER).theta_sha256
+    forgery.rebuild_ledger([("begin", None), ("commit", theta)] * ROUNDS, header)
+    with pytest.raises(InputError, match=r"manifest\.json: batch_sizes: Extra"):
+        check_release(forgery.seal())
+
+
+# --- what PEFT would read in an adapter ---
+
+
+CONFIGS = {
+    "another scale": {"use_rslora": True},
+    "other modules": {"modules_to_save": ["lm_head"]},
+    "another base": {"base_model_name_or_path": "evil/model"},
+    "other words": {"auto_mapping": {"x": "secret"}},
+    "a key more": {"norms": None},
+    "a pattern of ranks": {"rank_pattern": {"q_proj": 8}},
+    "a rank that is true": {"r": True},
+    "a rank with a point": {"r": 4.0},
+    "a false that is zero": {"use_dora": 0},
+    "another version": {"peft_version": "0.1"},
+    "another bias": {"bias": "all"},
+}
+
+
+@pytest.mark.parametrize("case", CONFIGS)
+def test_a_configuration_that_training_does_not_write_is_refused(forgery, case):
+    write_json(forgery.folder / CONFIG, read_json(forgery.folder / CONFIG) | CONFIGS[case])
+    with pytest.raises(InputError, match=r"adapter_config\.json: "):
+        check_release(forgery.seal())
+
+
+def test_a_configuration_without_a_key_is_refused(forgery):
+    config = read_json(forgery.folder / CONFIG)
+    del config["revision"]
+    write_json(forgery.folder / CONFIG, config)
+    with pytest.raises(InputError, match=r"adapter_config\.json: its keys"):
+        check_release(forgery.seal())
+
+
+def renamed(old, new):
+    return lambda tensors: {name.replace(old, new): tensor for name, tensor in tensors.items()}
+
+
+def transposed(tensors):
+    return {name: tensor.T.copy() if "q_proj" in name else tensor for name, tensor in tensors.items()}
+
+
+def flat(tensors):
+    return {name: tensor.reshape(-1) for name, tensor in tensors.items()}
+
+
+TENSORS = {
+    "a target renamed": renamed("q_proj", "q_xxxx"),
+    "a target that is a part of a name": renamed(".q_proj", ".my_q_proj"),
+    "a matrix renamed": renamed("lora_B", "lora_C"),
+    "a word before": renamed("base_model.model.", "base_model.model.audited by NIST."),
+    "a word after": renamed(".weight", ".weights"),
+    "another root": renamed("base_model.", "base_modex."),
+    "rows for columns": transposed,
+    "vectors": flat,
+}
+
+
+@pytest.mark.parametrize("case", TENSORS)
+def test_tensors_that_no_adapter_of_these_targets_has_are_refused(forgery, case):
+    """The hash of the coordinates reads no names, and is the same."""
+    tensors = TENSORS[case](load((forgery.folder / WEIGHTS).read_bytes()))
+    replace_weights(forgery, save(tensors, metadata={"format": "pt"}))
+    with pytest.raises(InputError, match=r"adapter_model\.safetensors: its tensors are not those"):
+        check_release(forgery.seal())
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"format": "pt", "norms": "3"}, {"format": "tf"}])
+def test_weights_with_other_metadata_are_refused(forgery, metadata):
+    replace_weights(forgery, save(load((forgery.folder / WEIGHTS).read_bytes()), metadata=metadata))
+    with pytest.raises(InputError, match=r"adapter_model\.safetensors: holds more than its tensors"):
+        check_release(forgery.seal())
+
+
+def replace_weights(forgery, content):
+    (forgery.folder / WEIGHTS).write_bytes(content)
+    forgery.edit_manifest(lambda m: m.update(adapter_sha256=sha256_bytes(content)))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"noise_multiplier": 1e-200}, "certifies no finite epsilon"),
+        ({"noise_multiplier": 1e-200}, "(certifies no finite epsilon|sigma: 1e-200 is outside)"),
         ({"noise_multiplier": 0.0}, "sigma: must be positive"),
-        ({"begun_attempts": 10**400}, "certifies no finite epsilon"),
+        ({"charged_attempts": 10**400}, "certifies no finite epsilon"),
         ({"expected": SLOTS + 1}, "is a sampling rate above 1"),
     ],
 )
@@ -333,8 +507,8 @@ def test_a_certificate_of_another_form_is_refused_in_one_line(forgery, key, valu
 
 
 def test_a_run_that_can_not_be_released_is_refused_whatever_its_certificate_says(forgery):
-    with pytest.raises(PrivacyRefusal, match="is of a run that can't be released: because"):
-        check_release(forgery.derive(not_releasable=["because"]))
+    with pytest.raises(PrivacyRefusal, match="is of a run that can't be released: records share"):
+        check_release(forgery.derive(not_releasable=["records share batches"]))
 
 
 def test_another_version_s_certificate_names_the_version_to_check_with(forgery):

@@ -134,9 +134,9 @@ def test_other_executions_and_other_settings_are_composed_too(manifests, registe
     registered("dp_grpo", 1, 2, begun=2, run="b")
     registered("gone", 9, 1, begun=1)
     result = compose_benchmark(STUDY, "arithmetic", manifests, registered.register)
-    more = {"dp_grpo/seed1/execution2": 2, "dp_grpo/seed1/execution2/2": 3, "gone/seed9/execution1": 1}
+    more = {"dp_grpo/seed1/execution2": 3, "dp_grpo/seed1/execution2/2": 3, "gone/seed9/execution1": 3}
     assert result["runs"] == compose_benchmark(STUDY, "arithmetic", manifests)["runs"] | more
-    assert result["epsilon"] == composed_epsilon([(40, 4, 16 + 6, 1.5)], 1 / 400)
+    assert result["epsilon"] == composed_epsilon([(40, 4, 16 + 9, 1.5)], 1 / 400)
 
 
 def test_runs_without_noise_are_counted_once_however_often_they_began(manifests, registered):

@@ -1,12 +1,15 @@
 """Every look at the same slots: in the register, counted by its live ledger, named where that is gone."""
 
 import pytest
+import torch
 
-from promptdp.assurance.looks import charged_looks, look_of, private_looks
+from promptdp.assurance.looks import CHECKPOINT, charged_looks, look_of, private_looks
 from promptdp.errors import InputError, PrivacyRefusal
-from promptdp.privacy.ledger import Ledger
+from promptdp.privacy.ledger import Ledger, read_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.register import Look, Register
+from promptdp.training.checkpoint import Place, save_checkpoint
+from promptdp.training.run import CHECKPOINT as SAVED
 
 MECHANISM = Mechanism(40, 4, 3, 1.5, 0.1, 1e-3)
 FREE = Mechanism(40, 4, 3, 0.0, 0.1, 1e-3)
@@ -55,6 +58,109 @@ def test_a_look_is_charged_what_its_live_ledger_has_begun_and_nothing_before_its
     assert look_of(ledger.head, [look]) is look and look_of("0" * 64, [look]) is None
 
 
+def listed(zone):
+    return [look.as_json() for look in charged_looks(zone.register, "sums")]
+
+
+def test_how_far_a_look_has_come_is_not_told_before_it_is_complete(zone):
+    """It is charged with all its rounds after its first one, and with more only if it begins more."""
+    ledger = zone.look(begun=1)
+    first = listed(zone)
+    assert first[0]["charged_attempts"] == MECHANISM.rounds == 3
+    for t in (2, 3):
+        ledger.commit(t, ledger.begin(t), "0" * 64)
+        assert listed(zone) == first
+    ledger.close()
+    assert listed(zone) == first
+    ledger.start_branch()
+    assert listed(zone) == first
+    ledger.begin(1)
+    assert listed(zone)[0]["charged_attempts"] == 4
+
+
+def test_the_order_of_looks_of_one_name_does_not_tell_which_began_first(zone, tmp_path):
+    other = Zone(tmp_path / "other")
+    for a, noise in ((zone, (1.5, 2.0)), (other, (2.0, 1.5))):
+        for run, sigma in zip("ab", noise, strict=True):
+            mechanism = Mechanism(40, 4, 3, sigma, 0.1, 1e-3)
+            a.look(run=run, mechanism=mechanism)
+    assert listed(zone) == listed(other)
+
+
+# --- what stands beside the register and beside a ledger ---
+
+
+def save(ledger, folder):
+    """A checkpoint as training saves it after the attempt in progress."""
+    round, attempt = ledger.pending
+    save_checkpoint(
+        folder / CHECKPOINT,
+        {"theta": torch.zeros(3)},
+        Place(round, attempt, ledger.length, ledger.head),
+    )
+
+
+@pytest.fixture
+def saved(zone):
+    """A look of three rounds whose checkpoint was saved after the third had begun; its ledger's path."""
+    ledger, path = zone.look("gold", 7, begun=2), zone.folder / "gold-7-1-a" / "ledger.jsonl"
+    ledger.begin(3)
+    save(ledger, path.parent)
+    ledger.commit(3, 1, "0" * 64)
+    return path
+
+
+def test_the_checkpoint_has_the_name_that_training_gives_it():
+    assert CHECKPOINT == SAVED
+
+
+def test_a_ledger_that_contains_what_its_checkpoint_was_saved_after_is_charged(zone, saved):
+    assert [look.begun_attempts for look in charged_looks(zone.register, "sums")] == [3]
+    lines = saved.read_bytes().splitlines(keepends=True)
+    saved.write_bytes(b"".join(lines[:6]))
+    assert [look.begun_attempts for look in charged_looks(zone.register, "sums")] == [3]
+
+
+@pytest.mark.parametrize("kept", [1, 3, 5])
+def test_a_ledger_cut_shorter_than_its_checkpoint_is_refused_by_the_name_of_its_look(zone, saved, kept):
+    """With its first line alone it would be no look at all."""
+    saved.write_bytes(b"".join(saved.read_bytes().splitlines(keepends=True)[:kept]))
+    with pytest.raises(
+        PrivacyRefusal, match=r"the ledger of arm gold, seed 7, execution 1 was cut"
+    ) as caught:
+        charged_looks(zone.register, "sums")
+    assert str(saved) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_another_ledger_than_the_checkpoint_s_is_refused(zone, saved):
+    header = read_ledger(saved).summary.header
+    saved.unlink()
+    ledger = Ledger.open(saved, header)
+    for t in (1, 2, 3):
+        ledger.commit(t, ledger.begin(t), "1" * 64)
+    with pytest.raises(PrivacyRefusal, match="was cut or exchanged"):
+        charged_looks(zone.register, "sums")
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"x"])
+def test_a_damaged_checkpoint_is_named(zone, saved, content):
+    saved.with_name(CHECKPOINT).write_bytes(content)
+    with pytest.raises(InputError, match=r"checkpoint\.safetensors: is damaged"):
+        charged_looks(zone.register, "sums")
+
+
+def test_a_live_ledger_that_no_line_of_the_register_names_is_refused(zone):
+    zone.look()
+    path = zone.folder / "recovery" / "sums" / "gold" / "seed7" / "ab" / "ledger.jsonl"
+    path.parent.mkdir(parents=True)
+    ledger = Ledger.open(path, {"study": "small", "benchmark": "sums", "arm": "gold", "seed": 7})
+    assert len(charged_looks(zone.register, "sums")) == 1
+    ledger.begin(1)
+    with pytest.raises(PrivacyRefusal, match=rf"register\.jsonl: has no line for the ledger {path}"):
+        charged_looks(zone.register, "sums")
+    assert charged_looks(zone.register, "stories") == []
+
+
 def test_a_look_that_is_registered_twice_is_charged_once(zone):
     zone.look()
     again = Register(zone.register).looks("sums")[0]
@@ -65,7 +171,7 @@ def test_a_look_that_is_registered_twice_is_charged_once(zone):
 def test_other_settings_of_one_run_are_another_look(zone):
     zone.look(run="a")
     zone.look(run="b", begun=2)
-    assert [look.begun_attempts for look in charged_looks(zone.register, "sums")] == [2, 3]
+    assert sorted(look.begun_attempts for look in charged_looks(zone.register, "sums")) == [2, 3]
 
 
 def test_looks_without_noise_are_told_from_the_others_and_looks_elsewhere_left_out(zone):
@@ -94,6 +200,7 @@ def test_a_ledger_of_another_run_is_not_taken_for_it(zone):
         "mechanism": MECHANISM.as_json(),
     }
     zone.look(header=other)
+    zone.look(run="b", header=other | {"arm": "dp", "seed": True})
     with pytest.raises(InputError, match=r"ledger\.jsonl:1: is not of arm dp, seed 1, execution 1"):
         charged_looks(zone.register, "sums")
 

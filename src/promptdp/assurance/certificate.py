@@ -29,8 +29,10 @@ ANOTHER_FAILED = "a round of another run on these slots failed inside the mechan
 STATEMENT = (
     "The curator of the records states this. With the release folder alone, anyone can check that its files "
     "are those named here, that the ledger is unbroken and closed, that the weights are those of its last "
-    "round, and that the budgets follow from the ledger and the list of runs. Nobody can check from outside "
-    "that training ran as the ledger says, with fresh and hidden randomness, and that the list is complete."
+    "round, and that the budgets follow from the ledger and the list of runs. In that list, a run that is "
+    "not complete is charged all its rounds, as if it were. Nobody can check from outside that training ran "
+    "as the ledger says, with fresh and hidden randomness, that the list is complete, and that the rows of a "
+    "verification record that are cited were measured: for these there is the curator's word."
 )
 NOT_COVERED = (
     "People: the unit is a prompt. Who contributes k prompts is protected by group privacy alone, which "
@@ -55,9 +57,9 @@ def certify(run: Path, register: Path, verification: Path | None) -> dict[str, A
 
     Raises:
         InputError: a file is missing, malformed, or not of the run that the others are of.
-        PrivacyRefusal: there is no budget to state: the run adds no noise, claims less than it spent, its
-            ledger or that of another look is missing or not closed, the accountants disagree, or the
-            verification failed.
+        PrivacyRefusal: there is no budget to state: the run adds no noise or claims less than it spent, its
+            ledger is not closed, that of another look is gone or cut short (one that is not closed is charged
+            all its rounds), the accountants disagree, or the verification failed.
     """
     paths = run_paths(run)
     published = read_published(paths)
@@ -112,7 +114,11 @@ def contents(run: PublishedRun, numbers: dict[str, Any], rest: dict[str, Any]) -
         "replace_one": steps | {"source": "Corollary 1: one prompt replaced by another"},
         "group": steps | {"prompts": 2, "source": "Proposition 1: two prompts present or absent"},
         "assumptions": assumptions(manifest, mechanism, (rest["verification"] or {}).get("rows", [])),
-        "not_covered": [*NOT_COVERED, *_selection(rest["nonprivate_looks"])],
+        "not_covered": [
+            *NOT_COVERED,
+            *_interruptions(run.ledger.begun_attempts - mechanism.rounds),
+            *_selection(rest["nonprivate_looks"]),
+        ],
         "files": {name: sha256_bytes(content) for name, content in sorted(run.files.items())},
     }
     return body | {"sha256": digest(body)}
@@ -190,6 +196,16 @@ def _unit(manifest: dict[str, Any], slots: int) -> str:
     else:
         what = f"one prompt with its reference answer and all its completions, {settings['samples']} a round"
     return f"{what}, present or absent in one of {slots} public slots"
+
+
+def _interruptions(more: int) -> list[str]:
+    if not more:
+        return []
+    return [
+        f"What the interruptions of training tell: {more} attempts were cut off or trained again, and the "
+        "ledger shows at which rounds. The guarantee assumes that no record caused one; a process that was "
+        "killed for lack of memory, or by a clock, may have been killed by a record."
+    ]
 
 
 def _selection(nonprivate: Sequence[dict[str, Any]]) -> list[str]:

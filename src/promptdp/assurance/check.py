@@ -15,7 +15,7 @@ from promptdp.assurance.forms import CertificateFile
 from promptdp.assurance.page import CERTIFICATE, PAGE, page
 from promptdp.assurance.published import IN_RUN, PublishedRun, read_published
 from promptdp.errors import InputError, PrivacyRefusal
-from promptdp.files import parse_json, read_bytes, sha256_bytes
+from promptdp.files import canonical_json, parse_json, read_bytes, sha256_bytes, shown
 from promptdp.forms import validated
 from promptdp.privacy.accounting import Event
 
@@ -73,13 +73,16 @@ def check_files(paths: Mapping[str, Path]) -> tuple[PublishedRun, dict[str, Any]
         raise PrivacyRefusal(f"{paths[CERTIFICATE]}: is of a run that can't be released: {reasons[0]}")
     derived = contents(run, numbers=certificate, rest=certificate)
     for key in sorted((derived.keys() | certificate.keys()) - {"sha256"}):
-        if key not in derived or certificate.get(key) != derived[key]:
+        if key not in derived or canonical_json(certificate.get(key)) != canonical_json(derived[key]):
             raise InputError(
-                _changed(paths[CERTIFICATE], f"{key} does not follow from the files beside it", certificate)
+                _changed(
+                    paths[CERTIFICATE], f"{shown(key)} does not follow from the files beside it", certificate
+                )
             )
     own = {key: derived["mechanism"][key] for key in ("expected", "noise_multiplier")} | {
-        key: derived[key] for key in ("arm", "seed", "execution", "begun_attempts")
+        key: derived[key] for key in ("arm", "seed", "execution")
     }
+    own["charged_attempts"] = derived["begun_attempts"]
     if own not in certificate["selected_from"]:
         raise InputError(
             _changed(paths[CERTIFICATE], "selected_from does not list the run itself", certificate)
@@ -94,7 +97,7 @@ def check_budgets(run: PublishedRun, certificate: dict[str, Any], path: Path) ->
         InputError, PrivacyRefusal: as `check_release`.
     """
     looks: list[Event] = [
-        (run.mechanism.slots, look["expected"], look["begun_attempts"], look["noise_multiplier"])
+        (run.mechanism.slots, look["expected"], look["charged_attempts"], look["noise_multiplier"])
         for look in certificate["selected_from"]
     ]
     check_budget(certificate, budget(run.mechanism, run.ledger.begun_attempts, looks, path), path)

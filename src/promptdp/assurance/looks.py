@@ -9,23 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError, safe_open
+
 from promptdp.assurance.forms import mechanism_of
 from promptdp.errors import InputError, PrivacyRefusal
+from promptdp.files import canonical_json
 from promptdp.privacy.accounting import Event
-from promptdp.privacy.ledger import verify_ledger
+from promptdp.privacy.ledger import read_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.register import Look, Register
+
+CHECKPOINT = "checkpoint.safetensors"
+"""What training saves beside a live ledger, with the place in it after which it was saved."""
 
 
 @dataclass(frozen=True)
 class ChargedLook:
-    """One run's look, with what it has drawn on the budget so far.
+    """One run's look, with what it is charged.
 
     Attributes:
         arm, seed, execution: which run of the study.
         mechanism: the mechanism its ledger was opened with.
         begun_attempts: every attempt ever begun, on every branch.
         failed_attempts: those that failed inside the mechanism.
+        closed: the run is complete.
         head: the hash of its ledger's last line.
     """
 
@@ -35,13 +42,23 @@ class ChargedLook:
     mechanism: Mechanism
     begun_attempts: int
     failed_attempts: int
+    closed: bool
     head: str
+
+    @property
+    def charged_attempts(self) -> int:
+        """The attempts begun; of a run that is not complete at least all its rounds, as if it were.
+
+        How far another run has come when a statement is made follows from how long its records take: it is a
+        clock. Its number of rounds is public.
+        """
+        return self.begun_attempts if self.closed else max(self.mechanism.rounds, self.begun_attempts)
 
     @property
     def event(self) -> Event:
         """What the accountant charges for it."""
         mechanism = self.mechanism
-        return mechanism.slots, mechanism.expected, self.begun_attempts, mechanism.noise_multiplier
+        return mechanism.slots, mechanism.expected, self.charged_attempts, mechanism.noise_multiplier
 
     def as_json(self) -> dict[str, Any]:
         """What a public statement says of it: data-independent facts, none that names its private folder."""
@@ -51,7 +68,7 @@ class ChargedLook:
             "execution": self.execution,
             "expected": self.mechanism.expected,
             "noise_multiplier": self.mechanism.noise_multiplier,
-            "begun_attempts": self.begun_attempts,
+            "charged_attempts": self.charged_attempts,
         }
 
 
@@ -66,12 +83,18 @@ def charged_looks(register: Path, benchmark: str) -> list[ChargedLook]:
 
     Raises:
         InputError: there is no such register, or a line of it or of a ledger is broken, or a ledger is of
-            another run, or the slots of two private looks differ in number.
-        PrivacyRefusal: the ledger of a look is gone, so that its attempts can't be charged.
+            another run, or a checkpoint is damaged, or the slots of two private looks differ in number.
+        PrivacyRefusal: the ledger of a look is gone or was cut short, or a ledger beside the register is of
+            no look in it, so that its attempts can't be charged.
     """
     if not register.is_file():
         raise InputError(
             f"{register}: there is no register here; give the register.jsonl of the study's zone"
+        )
+    if strays := Register(register).strays(benchmark):
+        raise PrivacyRefusal(
+            f"{register}: has no line for the ledger {strays[0]}, which began rounds on {benchmark}; "
+            "put back the register as it was"
         )
     ledgers = {look.ledger: look for look in Register(register).looks(benchmark)}
     looks = [_charged(register, look) for look in ledgers.values()]
@@ -82,7 +105,7 @@ def charged_looks(register: Path, benchmark: str) -> list[ChargedLook]:
             f"{register}: the looks at {benchmark} have {' and '.join(map(str, sorted(slots)))} slots, which "
             "compose to no budget stated here; give a benchmark whose slots change another name"
         )
-    return sorted(begun, key=lambda look: (look.arm, look.seed, look.execution, look.begun_attempts))
+    return sorted(begun, key=lambda look: (look.arm, look.seed, look.execution, look.event))
 
 
 def private_looks(looks: Iterable[ChargedLook]) -> list[ChargedLook]:
@@ -102,9 +125,18 @@ def _charged(register: Path, look: Look) -> ChargedLook:
             f"{register}: the ledger of {name} is gone ({look.ledger}), so its attempts can't be charged; "
             "put its recovery folder back from a copy"
         )
-    summary = verify_ledger(look.ledger, require_closed=False)
+    saved = _saved_at(look.ledger.with_name(CHECKPOINT))  # first: a run in progress writes its ledger first
+    ledger = read_ledger(look.ledger)
+    if saved is not None:
+        try:
+            ledger.confirm(*saved)
+        except PrivacyRefusal as refusal:
+            raise PrivacyRefusal(
+                f"{register}: the ledger of {name} was cut or exchanged: {refusal}"
+            ) from None
+    summary = ledger.summary
     stated = {key: summary.header.get(key) for key in ("study", "benchmark", "arm", "seed")}
-    if stated != {key: getattr(look, key) for key in stated}:
+    if canonical_json(stated) != canonical_json({key: getattr(look, key) for key in stated}):
         raise InputError(f"{look.ledger}:1: is not of {name} of the register; put back its own ledger")
     return ChargedLook(
         look.arm,
@@ -113,5 +145,18 @@ def _charged(register: Path, look: Look) -> ChargedLook:
         mechanism_of(summary.header, look.ledger),
         summary.begun_attempts,
         summary.failed_attempts,
+        summary.closed,
         summary.head,
     )
+
+
+def _saved_at(checkpoint: Path) -> tuple[int, str] | None:
+    """The length and the last hash of the ledger when a checkpoint was saved; None where there is none."""
+    if not checkpoint.exists():
+        return None
+    try:
+        with safe_open(checkpoint, framework="numpy") as stream:
+            place = stream.metadata()
+        return int(place["ledger_length"]), place["ledger_head"]
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError):
+        raise InputError(f"{checkpoint}: is damaged; put it back from a copy, or resume its run") from None

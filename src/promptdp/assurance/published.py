@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.numpy import load
-
+from promptdp.assurance.adapter import Tensors, check_peft, read_tensors, written_config
 from promptdp.assurance.forms import RunManifest, mechanism_of
 from promptdp.errors import InputError
 from promptdp.files import canonical_json, parse_json, read_bytes, sha256_bytes, shown
 from promptdp.forms import validated
 from promptdp.privacy.ledger import LedgerSummary, verify_ledger
 from promptdp.privacy.mechanism import Mechanism
+from promptdp.privacy.randomness import Randomness
 
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
@@ -98,7 +97,8 @@ def read_published(paths: Mapping[str, Path]) -> PublishedRun:
     validated(RunManifest, manifest, path)
     config = _object(files[CONFIG], paths[CONFIG])
     ledger = verify_ledger(paths[LEDGER])
-    tensors, coordinates, theta = _coordinates(files[WEIGHTS], paths[WEIGHTS])
+    tensors = read_tensors(files[WEIGHTS], manifest["lora"], paths[WEIGHTS])
+    coordinates, theta = _coordinates(tensors)
     header = {key: manifest[key] for key in ("study", "seed", "mechanism")} | {
         "arm": manifest["settings"]["arm"],
         "benchmark": manifest["settings"]["benchmark"],
@@ -109,14 +109,19 @@ def read_published(paths: Mapping[str, Path]) -> PublishedRun:
         _same(path, f"settings.{key}", manifest["settings"][key], manifest["mechanism"][key], path)
     for key, value in header.items():
         _same(paths[LEDGER], f"its first line's {key}", ledger.header.get(key), value, path)
+    _same(paths[LEDGER], "its first line", ledger.header, header, path)
     _same(paths[LEDGER], "its number of rounds", ledger.rounds, mechanism.rounds, path)
     _same(paths[LEDGER], "its number of begun attempts", ledger.begun_attempts, manifest["attempts"], path)
     _same(paths[LEDGER], "its last hash", ledger.head, manifest.get("ledger_head"), path)
     _same(path, "settings_sha256", manifest["settings_sha256"], _settings_sha256(manifest), path)
-    for key, value in _lora_settings(manifest["lora"]).items():
+    _check_randomness(manifest, path)
+    check_peft(manifest["versions"]["peft"], paths[CONFIG])
+    written = written_config(manifest["lora"], config)
+    for key, value in written.items():
         _same(paths[CONFIG], key, config.get(key), value, path)
+    _same(paths[CONFIG], "its keys", sorted(config), sorted(written), path)
     _same(paths[WEIGHTS], "its hash", sha256_bytes(files[WEIGHTS]), manifest.get("adapter_sha256"), path)
-    _same(paths[WEIGHTS], "its number of tensors", tensors, manifest["lora"]["tensors"], path)
+    _same(paths[WEIGHTS], "its number of tensors", len(tensors), manifest["lora"]["tensors"], path)
     _same(paths[WEIGHTS], "its number of coordinates", coordinates, manifest["lora"]["coordinates"], path)
     _same(paths[WEIGHTS], "the hash of its coordinates", theta, manifest.get("theta_sha256"), path)
     _same(paths[WEIGHTS], "the hash of its coordinates", theta, ledger.theta_sha256, paths[LEDGER])
@@ -124,7 +129,7 @@ def read_published(paths: Mapping[str, Path]) -> PublishedRun:
 
 
 def _same(path: Path, what: str, found: Any, expected: Any, other: Path) -> None:
-    if found != expected:
+    if canonical_json(found) != canonical_json(expected):
         raise InputError(
             f"{path}: {what} is {shown(found)}, but {shown(expected)} by {other}; give the files of one run, "
             "as they were written"
@@ -140,26 +145,24 @@ def _settings_sha256(manifest: dict[str, Any]) -> str:
     return sha256_bytes(canonical_json(settings).encode())
 
 
-def _lora_settings(lora: dict[str, Any]) -> dict[str, Any]:
-    """What the adapter's configuration must say, in PEFT's words."""
-    return {
-        "r": lora["rank"],
-        "lora_alpha": lora["alpha"],
-        "lora_dropout": lora["dropout"],
-        "target_modules": sorted(lora["targets"]),
-    }
+def _check_randomness(manifest: dict[str, Any], path: Path) -> None:
+    """Hold what a manifest says of its randomness, which a statement repeats, to this software's words."""
+    stated = manifest["randomness"]
+    for key in ("key_bits", "backend", "coins", "noise"):
+        _same(path, f"randomness.{key}", stated[key], Randomness.seeded(0).description[key], path)
+    _same(
+        path,
+        "whether dropout has a seed",
+        stated["dropout"] is not None,
+        manifest["lora"]["dropout"] > 0,
+        path,
+    )
 
 
-def _coordinates(content: bytes, path: Path) -> tuple[int, int, str]:
-    """How many tensors and numbers a saved adapter holds, and the hash of these in their fixed order."""
-    try:
-        tensors = load(content)
-    except (SafetensorError, KeyError, TypeError, ValueError):
-        raise InputError(f"{path}: is not an adapter; give the file as train wrote it") from None
-    if any(tensor.dtype != "float32" for tensor in tensors.values()):
-        raise InputError(f"{path}: holds numbers that are not float32; give the file as train wrote it")
+def _coordinates(tensors: Tensors) -> tuple[int, str]:
+    """How many numbers an adapter holds, and their hash in their fixed order."""
     raw = b"".join(tensors[name].astype("<f4").tobytes() for name in sorted(tensors))
-    return len(tensors), sum(tensor.size for tensor in tensors.values()), sha256_bytes(raw)
+    return sum(tensor.size for tensor in tensors.values()), sha256_bytes(raw)
 
 
 def _object(content: bytes, path: Path) -> dict[str, Any]:
