@@ -8,7 +8,7 @@ from scipy import stats
 
 FAMILY_WISE = 1e-6
 """The probability that a true implementation fails any statistical row of one record."""
-STATISTICAL_ROWS = 4
+STATISTICAL_ROWS = 6
 """How many rows judge fresh draws; a test counts them."""
 LEVEL = FAMILY_WISE / STATISTICAL_ROWS
 """A statistical row fails where its adjusted p-value is below this."""
@@ -38,9 +38,9 @@ def correlation_p(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def adjusted(p_values: Iterable[float]) -> float:
-    """Bonferroni's p-value of a family: its smallest times their number, at most 1."""
+    """Bonferroni's p-value of a family: its smallest times their number, at most 1; NaN if one is NaN."""
     values = list(p_values)
-    return min(1.0, len(values) * min(values))
+    return float(np.minimum(1.0, len(values) * np.min(values)))
 
 
 def _two_sided(lower: Any, upper: Any) -> np.ndarray:
