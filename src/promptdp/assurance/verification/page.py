@@ -46,8 +46,9 @@ def page(record: dict[str, Any]) -> str:
 
 def _at_a_glance(row: dict[str, Any]) -> str:
     verdict = WORDS[row["verdict"]]
-    return f"| [{row['title']}](#{row['id']}) | {row['tolerance']} | {_shown(row['measured'])} | {verdict} |"
+    measured = _shown(row["measured"]).replace("|", r"\|")  # a bar would end the cell
+    return f"| [{row['title']}](#{row['id']}) | {row['tolerance']} | {measured} | {verdict} |"
 
 
 def _shown(value: float | int | str) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("`", "'")

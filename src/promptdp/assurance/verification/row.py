@@ -63,7 +63,7 @@ class Claim:
         return self._row(f">= {bound:.3g}", measured, "pass" if measured >= bound else "fail")
 
     def failed(self, why: str) -> Row:
-        """A row that fails because there was nothing to measure."""
+        """A row that fails because there is no value: nothing to measure, or the check itself failed."""
         return self._row("a value", why, "fail")
 
     def reported(self, measured: float | int | str) -> Row:
