@@ -105,12 +105,12 @@ def test_a_search_ends_at_the_smallest_noise_within_the_target(method):
 def test_the_paper_bisection_is_thirty_halvings_of_a_doubled_bracket():
     asked = []
 
-    def spent(sigma):
+    def spent(sigma, coarsening=1):
         asked.append(sigma)
         return 6.0 / sigma
 
     found = paper_bisection(spent, 2.0)
-    assert asked[:3] == [1.0, 2.0, 4.0] and len(asked) == 33
+    assert asked[:4] == [0.05, 1.0, 2.0, 4.0] and len(asked) == 34
     assert 3.0 <= found <= 3.0 + 2 * 2**-30
 
 
@@ -125,6 +125,7 @@ def check_that_the_target_is_met(slots, expected, rounds, target, delta):
     [
         (17661, 607, 392, 0.786, 1e-10),  # the accountant's rounding shows
         (63994, 22260, 200, 3.632, 1.4e-7),
+        (9728, 2432, 211, 1.0, 1.0279605263157895e-08),  # the coarse grid's slope is off
         (13449, 297, 16, 0.472, 1.2e-7),
         (3, 2, 400, 1.0, 0.05),
         (1, 1, 40, 3.0, 0.1),
@@ -360,9 +361,29 @@ def test_a_target_that_is_no_budget_is_refused(epsilon):
         calibrate(100, 10, 10, epsilon)
 
 
-def test_a_target_that_needs_no_noise_is_refused():
+@pytest.mark.parametrize("method", ["fast", "paper-bisection"])
+def test_a_target_that_needs_no_noise_is_refused(method):
     with pytest.raises(InputError, match="almost no noise"):
-        calibrate(100, 10, 10, 1e6)
+        calibrate(100, 10, 10, 1e6, method=method)
+
+
+@pytest.mark.parametrize("method", ["fast", "paper-bisection"])
+def test_a_target_that_no_noise_in_sight_meets_is_refused(method, monkeypatch):
+    monkeypatch.setattr("promptdp.privacy.accounting.pld_epsilon", lambda *_, **__: 1.0)
+    with pytest.raises(InputError, match="more noise than an accountant can tell"):
+        calibrate(100, 10, 10, 0.5, method=method)
+
+
+@pytest.mark.parametrize(
+    ("slots", "expected", "rounds", "target", "delta"),
+    [(10, 10, 10_000, 1e-4, 0.01), (10, 10, 1, 1e-12, 0.01), (1000, 1, 1, 0.01, 0.0009)],
+)
+def test_where_epsilon_falls_off_to_zero_the_search_still_ends_within_the_target(
+    slots, expected, rounds, target, delta
+):
+    found = calibrate(slots, expected, rounds, target, delta)
+    assert found.epsilon_pld <= target
+    assert epsilon_pld(slots, expected, rounds, 0.99 * found.noise_multiplier, delta) > target
 
 
 def test_an_unknown_method_is_refused_with_those_there_are():
@@ -406,12 +427,18 @@ def test_the_quick_bound_is_never_below_the_epsilon_and_close_above_it(mechanism
     assert 1 <= epsilon_bound(exact) / epsilon_retained(exact) <= 1 + 1e-4
 
 
-@pytest.mark.parametrize("sigma", [1e-3, 1e-6, 1e-100])
+@pytest.mark.parametrize("sigma", [9e-3, 1e-100, 1e-300])
 def test_almost_no_noise_is_refused_and_has_no_small_bound(sigma):
-    assert epsilon_bound(Mechanism(10, 4, 4, sigma, 1.0, 0.01)) > 1e5
-    if sigma < 1e-3:
-        with pytest.raises(InputError, match="certifies no finite epsilon"):
-            account(10, 4, 4, sigma, 0.01)
+    assert epsilon_bound(Mechanism(10, 4, 4, sigma, 1.0, 0.01)) == math.inf
+    with pytest.raises(InputError, match="outside what accountants can tell"):
+        account(10, 4, 4, sigma, 0.01)
+
+
+@pytest.mark.parametrize("sigma", [2e7, 1e155, 1e300])
+def test_more_noise_than_accountants_can_tell_is_refused_and_has_a_bound(sigma):
+    assert epsilon_bound(Mechanism(10, 4, 4, sigma, 1.0, 0.01)) < 1e-3
+    with pytest.raises(InputError, match="outside what accountants can tell"):
+        account(10, 4, 4, sigma, 0.01)
 
 
 def test_no_noise_has_no_bound():

@@ -32,14 +32,20 @@ def fast(spent: Callable[..., float], target: float) -> float:
     log_sigma = brentq(coarse_gap, math.log(low), math.log(high), xtol=1e-9)
     slope = (coarse_gap(log_sigma + 1e-3) - coarse_gap(log_sigma)) / 1e-3
 
-    met = []
-    for _ in range(8):  # more would follow the rounding of a very small delta
+    met: list[float] = []
+    last: tuple[float, float] | None = None
+    for step in range(8):  # more would follow the rounding of a very small delta
         epsilon = spent(math.exp(log_sigma))
         if epsilon <= target:
             met.append(math.exp(log_sigma))
             if epsilon >= target * (1 - _WITHIN):
                 break
-        log_sigma -= math.log(epsilon / (target * (1 - _WITHIN / 2))) / slope
+        gap = math.log(epsilon / (target * (1 - _WITHIN / 2)))
+        if last is not None and step >= 3:  # the slope of the coarse grid is off
+            secant = (gap - last[1]) / (log_sigma - last[0])
+            slope = secant if 0.5 < secant / slope < 2 else slope
+        last = log_sigma, gap
+        log_sigma -= gap / slope
     return min(met) if met else _safe_end(spent, target, math.exp(log_sigma))
 
 
