@@ -24,7 +24,6 @@ from promptdp.assurance.verification.binary64 import Binary64
 from promptdp.assurance.verification.subject import MixedReward, Subject
 from promptdp.policy import decode
 from promptdp.policy.base import load_base
-from promptdp.policy.local import LocalEngine
 from promptdp.policy.logprob import shared_prefix_logprobs
 from promptdp.privacy.accounting import epsilon_rdp
 from promptdp.privacy.clip import clip
@@ -248,13 +247,10 @@ def test_the_isolation_checks_fail_on_an_objective_that_reads_a_global(subject, 
 
 def test_the_isolation_checks_fail_on_decoding_that_couples_records(subject, monkeypatch):
     couple_batches(monkeypatch)
-    strict = LocalEngine._batches
-
-    def packed(self, prompts, samples):
-        self._isolation = "packed"
-        return strict(self, prompts, samples)
-
-    monkeypatch.setattr(LocalEngine, "_batches", packed)
+    trial = Subject.trial
+    monkeypatch.setattr(
+        Subject, "trial", lambda *args, **kwargs: trial(*args, **kwargs | {"isolation": "packed"})
+    )
     assert verdict(isolation.check_companies(subject)) == "fail"
     assert verdict(isolation.check_strict(subject)) == "fail"
 
