@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.privacy.events import Event, check_events
+from promptdp.privacy.events import LEAST_NOISE, MOST_NOISE, Event, check_events
 from promptdp.privacy.mechanism import (
     Mechanism,
     check_count,
@@ -232,9 +232,10 @@ def epsilon_bound(mechanism: Mechanism) -> float:
 
     The discretisation rounds the privacy loss up, so that a coarser grid states more, never less.
     """
-    if not mechanism.private:
+    if mechanism.noise_multiplier < LEAST_NOISE:
         return math.inf
-    event = (mechanism.slots, mechanism.expected, mechanism.rounds, mechanism.noise_multiplier)
+    noise_multiplier = min(mechanism.noise_multiplier, MOST_NOISE)
+    event = (mechanism.slots, mechanism.expected, mechanism.rounds, noise_multiplier)
     return pld_epsilon([event], mechanism.delta, coarsening=10)
 
 

@@ -9,6 +9,9 @@ from promptdp.privacy.mechanism import check_delta, check_positive, check_rounds
 Event = tuple[int, int, int, float]
 """Rounds of one run: (slots n, expected m, rounds T, noise multiplier sigma)."""
 
+LEAST_NOISE, MOST_NOISE = 1e-2, 1e7
+"""The noise multipliers that are accounted for: below, epsilon is in the thousands; above, it is rounding."""
+
 
 def check_events(events: Sequence[Event], delta: float) -> None:
     """Refuse what no accountant could state.
@@ -24,6 +27,11 @@ def check_events(events: Sequence[Event], delta: float) -> None:
         check_sampling(slots, expected)
         check_rounds(rounds)
         check_positive("sigma", noise_multiplier)
+        if not LEAST_NOISE <= noise_multiplier <= MOST_NOISE:
+            raise InputError(
+                f"sigma: {noise_multiplier!r} is outside what accountants can tell, from {LEAST_NOISE} to "
+                f"{MOST_NOISE:g}"
+            )
         check_delta(delta, slots)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from promptdp.errors import InputError
 
 RELATION = "add-or-remove-one"
-DELTA_FLOOR = 1e-12  # below this the accountant's double-precision convolutions are rounding noise
+DELTA_FLOOR = 1e-11  # below this the accountant's double-precision convolutions are rounding noise
 
 
 @dataclass(frozen=True)

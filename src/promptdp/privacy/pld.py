@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dp_accounting.pld import PLDAccountant
 
 _FINE = 1e-4  # dp_accounting's default grid, on which the paper's budgets are stated
-_POINTS = 1e6  # of one round, at most
+_POINTS = 4e5  # of one round, at most
 _POINTS_OF_GROUP = 1e4  # the same for a group, whose loss dp_accounting inverts point by point
 _POINTS_COMPOSED = 1e7  # of all rounds, at most: under 1 GiB
 _DISCOUNTED = 600.0  # epsilon from which dp_accounting's own search is not used

@@ -39,7 +39,7 @@ def _renyi_divergence(q: float, noise_multiplier: float, order: float) -> float:
         return float(
             _opacus_rdp().compute_rdp(q=q, noise_multiplier=noise_multiplier, steps=1, orders=float(order))
         )
-    except (ValueError, OverflowError):
+    except (ValueError, ArithmeticError):
         return math.inf  # the series left double precision: the other orders still give a bound
 
 
