@@ -216,12 +216,15 @@ class Witness:
             clipped.append(clip(gradient, *rest))
             return clipped[-1]
 
+        def drawing(*_):
+            norms.clear(), rewards.clear(), clipped.clear(), lengths.clear()
+            return list(range(draws))
+
         def noising(*args):
             self.values |= {*norms, *rewards, float(torch.stack(clipped).sum(0).norm())}
             self.values |= set(means(norms)) | set(means(rewards))
             self.values |= set(means(lengths))
             self.counts |= {len(clipped), len(lengths), sum(lengths)}
-            norms.clear(), rewards.clear(), clipped.clear(), lengths.clear()
             return noise(*args)
 
         class Watched(LocalEngine):
@@ -230,7 +233,7 @@ class Witness:
                 lengths.extend(len(row) for group in groups for row in group)
                 return groups
 
-        monkeypatch.setattr(round_module, "poisson_draw", lambda *_: list(range(draws)))
+        monkeypatch.setattr(round_module, "poisson_draw", drawing)
         monkeypatch.setattr(round_module, "clip", clipping)
         monkeypatch.setattr(round_module, "gaussian_noise", noising)
         monkeypatch.setattr(run_module, "LocalEngine", Watched)
