@@ -5,7 +5,7 @@ import torch
 
 from promptdp.assurance.looks import CHECKPOINT, charged_looks, look_of, private_looks
 from promptdp.errors import InputError, PrivacyRefusal
-from promptdp.privacy.ledger import Ledger, read_ledger
+from promptdp.privacy.ledger import Ledger, read_live_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.register import Look, Register
 from promptdp.training.checkpoint import Place, save_checkpoint
@@ -56,6 +56,15 @@ def test_a_look_is_charged_what_its_live_ledger_has_begun_and_nothing_before_its
     (look,) = charged_looks(zone.register, "sums")
     assert look.event == (40, 4, 4, 1.5) and look.failed_attempts == 1
     assert look_of(ledger.head, [look]) is look and look_of("0" * 64, [look]) is None
+
+
+def test_a_line_that_a_run_is_writing_or_a_kill_cut_off_counts_for_nothing(zone):
+    zone.look(begun=2)
+    before = charged_looks(zone.register, "sums")
+    (path,) = zone.folder.glob("*/ledger.jsonl")
+    with path.open("ab") as stream:
+        stream.write(b'{"attempt":1,"branch":1,"eve')
+    assert charged_looks(zone.register, "sums") == before
 
 
 def listed(zone):
@@ -133,7 +142,7 @@ def test_a_ledger_cut_shorter_than_its_checkpoint_is_refused_by_the_name_of_its_
 
 
 def test_another_ledger_than_the_checkpoint_s_is_refused(zone, saved):
-    header = read_ledger(saved).summary.header
+    header = read_live_ledger(saved).summary.header
     saved.unlink()
     ledger = Ledger.open(saved, header)
     for t in (1, 2, 3):

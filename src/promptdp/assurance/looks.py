@@ -15,7 +15,7 @@ from promptdp.assurance.forms import mechanism_of
 from promptdp.errors import InputError, PrivacyRefusal
 from promptdp.files import canonical_json
 from promptdp.privacy.accounting import Event
-from promptdp.privacy.ledger import read_ledger
+from promptdp.privacy.ledger import read_live_ledger
 from promptdp.privacy.mechanism import Mechanism
 from promptdp.privacy.register import Look, Register
 
@@ -126,7 +126,7 @@ def _charged(register: Path, look: Look) -> ChargedLook:
             "put its recovery folder back from a copy"
         )
     saved = _saved_at(look.ledger.with_name(CHECKPOINT))  # first: a run in progress writes its ledger first
-    ledger = read_ledger(look.ledger)
+    ledger = read_live_ledger(look.ledger)
     if saved is not None:
         try:
             ledger.confirm(*saved)

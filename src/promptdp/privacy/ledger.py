@@ -256,23 +256,25 @@ def verify_ledger(path: str | Path, require_closed: bool = True) -> LedgerSummar
         InputError: the file can't be read, or a line (named) is broken.
         PrivacyRefusal: the ledger is not closed, where that is required.
     """
-    summary = read_ledger(path).summary
+    path = Path(path)
+    lines, rest = read_lines(path)
+    if rest or not lines:
+        raise InputError(f"{path}:{len(lines) + 1}: the line is incomplete; resume the run, which repairs it")
+    summary = Ledger(path, lines).summary
     if require_closed and not summary.closed:
         raise PrivacyRefusal(f"{path}: is not closed, so the run is not complete; finish it first")
     return summary
 
 
-def read_ledger(path: str | Path) -> Ledger:
-    """A ledger as it stands, every line checked against those before it, and none repaired.
+def read_live_ledger(path: str | Path) -> Ledger:
+    """A ledger that a run may be writing, every complete line checked against those before it.
+
+    An incomplete last line counts for nothing, as nothing was done on its strength.
 
     Raises:
         InputError: the file can't be read, or a line (named) is broken.
     """
-    path = Path(path)
-    lines, rest = read_lines(path)
-    if rest or not lines:
-        raise InputError(f"{path}:{len(lines) + 1}: the line is incomplete; resume the run, which repairs it")
-    return Ledger(path, lines)
+    return Ledger(Path(path), read_lines(Path(path))[0])
 
 
 def _replay(path: Path, lines: list[bytes]) -> LedgerSummary:

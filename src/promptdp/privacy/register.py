@@ -12,7 +12,7 @@ from typing import Any
 from promptdp.errors import InputError
 from promptdp.files import canonical_json, parse_json, private_directory
 from promptdp.privacy.journal import append_line, read_lines
-from promptdp.privacy.ledger import Ledger
+from promptdp.privacy.ledger import read_live_ledger
 
 RUN = "run"
 """The event of a look: a run whose ledger is open, before its first round."""
@@ -128,7 +128,5 @@ class Register:
 
 
 def _has_looked(path: Path, benchmark: str) -> bool:
-    if not (lines := read_lines(path)[0]):
-        return False
-    summary = Ledger(path, lines).summary
+    summary = read_live_ledger(path).summary
     return summary.header.get("benchmark") == benchmark and summary.begun_attempts > 0
