@@ -346,22 +346,32 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = verb("calibrate", _calibrate, "find the smallest noise multiplier that meets a privacy budget")
     _mechanism_options(sub)
-    sub.add_argument("--epsilon", type=float, required=True)
-    sub.add_argument("--method", choices=("fast", "paper-bisection"), default="fast")
+    sub.add_argument("--epsilon", type=float, required=True, help="the target, never exceeded")
+    sub.add_argument(
+        "--method",
+        choices=("fast", "paper-bisection"),
+        default="fast",
+        help="fast ends just below the target; paper-bisection gives the digits of Table VII",
+    )
 
     sub = verb("account", _account, "the privacy budget of a given noise multiplier")
     _mechanism_options(sub)
     sub.add_argument("--sigma", type=float, required=True, help="the noise multiplier")
-    sub.add_argument("--group", type=int, default=1, help="K: for the presence of K prompts at once")
-    sub.add_argument("--replace-one", action="store_true", help="for the content of one prompt")
-    sub.add_argument("--runs", type=int, default=1, help="R: for the release of so many such runs")
+    sub.add_argument(
+        "--group",
+        type=int,
+        default=1,
+        help="K: for the presence of K prompts at once",
+    )
+    sub.add_argument("--replace-one", action="store_true", help="for the content of one prompt (not a group)")
+    sub.add_argument("--runs", type=int, default=1, help="R: for the release of so many such runs, composed")
 
     sub = verb("compose", _compose, "the composed budget of all runs of a study on the same slots")
     _study_option(sub)
-    sub.add_argument("--benchmark", required=True)
+    sub.add_argument("--benchmark", required=True, help="whose slots")
     sub.add_argument("--runs", type=Path, nargs="+", required=True, help="run.json of every private run")
-    sub.add_argument("--register", type=Path, help="compose other executions in this register too")
-    sub.add_argument("--out", type=Path)
+    sub.add_argument("--register", type=Path, help="private/STUDY/register.jsonl: compose all its looks")
+    sub.add_argument("--out", type=Path, help="write the JSON here instead of printing it")
 
     sub = verb("train", _train, "train one arm with one seed; resumes after an interruption")
     _study_option(sub)
@@ -454,14 +464,14 @@ def _parser() -> argparse.ArgumentParser:
     sub = verb("certificate", _certificate, "certify a finished run, or check somebody's release")
     sub.add_argument("--check", type=Path, metavar="FOLDER", help="check this release and nothing else")
     sub.add_argument("--run", type=Path, help="the run's public folder: run.json, ledger.jsonl, adapter/")
-    sub.add_argument("--register", type=Path, help="the study's private register of runs")
-    sub.add_argument("--verification", type=Path, help="the record of verify that is cited")
-    sub.add_argument("--out", type=Path, help="the certificate")
+    sub.add_argument("--register", type=Path, help="private/STUDY/register.jsonl of the zone it ran in")
+    sub.add_argument("--verification", type=Path, help="verification.json of the same base and code, to cite")
+    sub.add_argument("--out", type=Path, help="where the certificate is written, JSON")
 
     sub = verb("release", _release, "build the folder of a certified run that may be published")
     sub.add_argument("--run", type=Path, required=True, help="the run's public folder")
-    sub.add_argument("--certificate", type=Path, required=True)
-    sub.add_argument("--out", type=Path, required=True, help="the release's folder")
+    sub.add_argument("--certificate", type=Path, required=True, help="this run's, of promptdp certificate")
+    sub.add_argument("--out", type=Path, required=True, help="its folder; an earlier release is replaced")
     return parser
 
 

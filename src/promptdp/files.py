@@ -173,11 +173,11 @@ def read_object(path: str | Path, schema: str | None = None) -> dict[str, Any]:
     return value
 
 
-def parse_json(content: str | bytes, path: str | Path, line: int | None = None) -> Any:
-    """The value of a JSON text, held to the standard: UTF-8, no NaN or infinity, no key twice, no half of a
-    surrogate pair, which no file could hold again.
+def parse_json(content: str | bytes, path: str | Path, line: int | None = None, halves: bool = False) -> Any:
+    """The value of a JSON text, held to the standard: UTF-8, no NaN or infinity, no key twice.
 
-    `path` and `line` say where the text stands; errors never quote it.
+    `path` and `line` say where the text stands; errors never quote it. Half of a surrogate pair, which no
+    file could hold again, is refused unless `halves` lets it pass, as in a response that may be any text.
 
     Raises:
         InputError: the text is not JSON, or it nests too deeply or holds too long a number to be read.
@@ -186,7 +186,7 @@ def parse_json(content: str | bytes, path: str | Path, line: int | None = None) 
     try:
         text = content if isinstance(content, str) else content.decode("utf-8")
         value = json.loads(text, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_unrepeated)
-        if "\\ud" in text.lower():
+        if not halves and "\\ud" in text.lower():
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         return value
     except json.JSONDecodeError as error:

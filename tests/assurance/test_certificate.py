@@ -140,6 +140,16 @@ def test_an_assumption_that_a_setting_breaks_or_weakens_says_so(
     assert bool(found["not_releasable"]) == (status == "not met")
 
 
+def test_isolation_is_assumed_on_a_device_where_it_was_never_shown(finished, tmp_path):
+    folder = shutil.copytree(finished.results, tmp_path / "run")
+    manifest = read_json(folder / "run.json")
+    assert manifest["device"] == "cpu"
+    write_json(folder / "run.json", manifest | {"device": "cuda"})
+    found = certificates.certify(folder, finished.register, None)["assumptions"]["A2"]
+    assert found["status"] == "assumed" and "on a CPU alone" in found["why"]
+    assert "No verification record is cited" in found["why"]
+
+
 ROW = {"id": "alone", "source": "(A2)", "verdict": "pass", "measured": 0}
 
 
@@ -168,7 +178,7 @@ def test_a_verification_is_cited_with_its_rows(finished, verification):
     assert found["verification"]["sha256"] == sha256_file(verification)
     assert [row["id"] for row in found["verification"]["rows"]] == ["alone", "law", "shared"]
     whys = {name: one["why"] for name, one in found["assumptions"].items()}
-    assert whys["A2"].endswith("Verified by alone.") and whys["A4"].endswith("Verified by law.")
+    assert whys["A2"].endswith("Verified by alone.") and whys["A4"].endswith("not made exact, by law.")
     assert "shared" not in whys["A2"] and "Verified" not in whys["A1"]
 
 

@@ -22,11 +22,10 @@ SIGMA = calibration()["sigma"]
 
 def test_a_release_holds_and_one_line_says_what_was_checked(released):
     line = check_release(released)
-    assert "\n" not in line and line.startswith(
-        f"{released}: holds: 6 files unchanged, ledger closed after 4 "
-    )
+    assert "\n" not in line and line.startswith(f"{released}: holds: 6 files agree, ledger closed after 4 ")
     assert "epsilon 8.0000 at delta 0.01 recomputed by two accountants" in line
-    assert "for 2 runs on these slots" in line
+    assert "for the 2 runs that the curator lists" in line
+    assert f"certificate {read_json(released / CERTIFICATE)['sha256']}" in line
 
 
 def test_a_release_holds_wherever_it_lies(released, tmp_path):

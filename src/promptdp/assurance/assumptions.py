@@ -1,6 +1,6 @@
 """The status of each assumption of Theorem 1 for one run, as in Appendix A-G.
 
-A status is `enforced` (the code that ran admits nothing else), `bounded` (with the number), `assumed` (on the
+A status is `enforced` (the code that ran admits nothing else), `assumed` (on the
 curator's word, or as an idealisation) or `not met`; of several parts the weakest counts. All of it follows
 from public settings and a verification record: nothing here depends on a private record.
 """
@@ -26,30 +26,33 @@ def assumptions(manifest: dict[str, Any], mechanism: Mechanism, rows: Sequence[R
     strict = manifest["isolation"] == "strict"
     return {
         "A1": _public_design(mechanism, _evidence(rows, "A1")),
-        "A2": _strict(manifest["engine"], _evidence(rows, "A2")) if strict else _packed(rows),
+        "A2": _strict(manifest, _evidence(rows, "A2")) if strict else _packed(rows),
         "A3": _fresh_randomness(randomness, _evidence(rows, "A3")),
-        "A4": _exact_arithmetic(randomness["noise"], _evidence(rows, "A4")),
+        "A4": _exact_arithmetic(randomness["noise"], _evidence(rows, "A4", "Measured, not made exact, by")),
     }
 
 
 def _public_design(mechanism: Mechanism, evidence: str) -> dict[str, str]:
     return _status(
         "assumed",
-        f"Enforced: {mechanism.rounds} rounds, sampling rate {mechanism.sampling_rate}, noise, clipping norm "
-        f"and the divisor {mechanism.divisor} come from one frozen set of public numbers, which the ledger "
-        "holds before the first round; no statistic of a batch replaces one, and groups of equal rewards are "
-        f"kept.{evidence} Assumed: the curator chose them, the number of slots and every other setting "
-        "without the records; where pilot runs read these records, their budget is not charged here.",
+        f"Enforced: {mechanism.rounds} rounds, sampling rate {mechanism.expected}/{mechanism.slots}, noise, "
+        f"clipping norm and the divisor {mechanism.divisor} come from one frozen set of public numbers, that "
+        "the ledger holds before the first round; no statistic of a batch replaces one, and groups of equal "
+        f"rewards are kept.{evidence} Assumed: the curator chose them, the number of slots and every other "
+        "setting without the records; where pilot runs read these records, their budget is not charged here.",
     )
 
 
-def _strict(engine: str, evidence: str) -> dict[str, str]:
+def _strict(manifest: dict[str, Any], evidence: str) -> dict[str, str]:
+    shown = manifest["device"] == "cpu"
+    doubt = "" if shown else " That its bits are the same in any company has been shown on a CPU alone."
     return _status(
-        "enforced",
-        f"Each record is computed alone by the {engine} engine: completions, rewards, advantages and "
-        "gradient, at shapes that depend on it and on public numbers, from randomness of its own. Rewards "
-        "read no clock. Clipping takes the whole gradient after all its parts. A record that fails, or whose "
-        f"gradient is not finite, contributes zero by a rule that reads it alone.{evidence}",
+        "enforced" if shown else "assumed",
+        f"Each record is computed alone by the {manifest['engine']} engine on {manifest['device']}: "
+        "completions, rewards, advantages and gradient, at shapes that depend on it and on public numbers, "
+        "from randomness of its own. Rewards read no clock. Clipping takes the whole gradient after all its "
+        "parts. A record that fails, or whose gradient is not finite, contributes zero by a rule that reads "
+        f"it alone.{doubt}{evidence}",
     )
 
 
@@ -85,10 +88,10 @@ def _exact_arithmetic(noise: str, evidence: str) -> dict[str, str]:
     )
 
 
-def _evidence(rows: Sequence[Row], assumption: str) -> str:
+def _evidence(rows: Sequence[Row], assumption: str, how: str = "Verified by") -> str:
     """The rows that judged an assumption and passed, in words."""
     passed = [row["id"] for row in _about(rows, assumption) if row["verdict"] == "pass"]
-    return f" Verified by {', '.join(passed)}." if passed else ""
+    return f" {how} {', '.join(passed)}." if passed else " No verification record is cited."
 
 
 def _about(rows: Sequence[Row], assumption: str) -> list[Row]:

@@ -88,7 +88,10 @@ def check_budget(stated: dict[str, Any], recomputed: dict[str, Any], path: Path)
                     f"{path}: states {key} = {claimed!r}, but {true!r} was spent; don't rely on it"
                 )
             if abs(true - claimed) > OTHERWISE:
-                raise InputError(f"{path}: states {key} = {claimed!r}, but {true!r} follows from its files")
+                raise InputError(
+                    f"{path}: states {key} = {claimed!r}, but {true!r} follows from its files; "
+                    "don't rely on it"
+                )
     low, high = recomputed["bracket"]
     if not low <= stated["epsilon"] <= high:
         raise PrivacyRefusal(

@@ -64,7 +64,7 @@ def certify(run: Path, register: Path, verification: Path | None) -> dict[str, A
     paths = run_paths(run)
     published = read_published(paths)
     if not published.mechanism.private:
-        raise PrivacyRefusal(f"{run}: adds no noise, so that there is no budget to certify")
+        raise PrivacyRefusal(f"{run}: adds no noise, so that there is no budget; certify a private arm's run")
     looks = charged_looks(register, published.manifest["settings"]["benchmark"])
     if look_of(published.ledger.head, looks) is None:
         raise InputError(

@@ -39,7 +39,10 @@ def check_release(folder: Path) -> str:
         raise InputError(f"{folder}: is no release ({error.strerror}); give the folder of one") from None
     if odd := sorted(set(present) ^ set(FILES)):
         state = "is not part of a release" if odd[0] in present else "is missing"
-        raise InputError(f"{folder / odd[0]}: {state}; get the release again, it holds {', '.join(FILES)}")
+        raise InputError(
+            f"{folder / odd[0]}: {state}; get the release again, or make one with `promptdp release`: "
+            f"it holds {', '.join(FILES)}"
+        )
     for path in present.values():
         if path.is_symlink() or not path.is_file():
             raise InputError(f"{path}: is no plain file; get the release again")
@@ -48,10 +51,11 @@ def check_release(folder: Path) -> str:
         raise InputError(_changed(present[PAGE], "is not the page of its certificate", certificate))
     check_budgets(run, certificate, present[CERTIFICATE])
     return (
-        f"{folder}: holds: 6 files unchanged, ledger closed after {run.ledger.rounds} rounds "
+        f"{folder}: holds: 6 files agree, ledger closed after {run.ledger.rounds} rounds "
         f"({run.ledger.begun_attempts} begun), weights are its last, epsilon {certificate['epsilon']:.4f} at "
-        f"delta {certificate['delta']:.6g} recomputed by two accountants, "
-        f"{certificate['epsilon_composed']:.4f} for {len(certificate['selected_from'])} runs on these slots"
+        f"delta {certificate['delta']:.6g} recomputed by two accountants; "
+        f"{certificate['epsilon_composed']:.4f} for the {len(certificate['selected_from'])} runs that the "
+        f"curator lists; certificate {certificate['sha256']}, to compare with the curator's"
     )
 
 

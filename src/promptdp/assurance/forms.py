@@ -153,6 +153,7 @@ class RunManifest(Holder, Closed):
     seed: Seed
     execution: Count
     engine: Literal["local"]
+    device: Annotated[str, Field(pattern=r"\A[a-z]{1,16}\z")]
     isolation: Literal["strict", "packed"]
     dtype: Literal["float32", "bfloat16", "float16"]
     rollouts: RolloutsForm

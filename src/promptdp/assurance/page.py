@@ -25,7 +25,12 @@ whether one prompt was among the training records, the guarantee is
 | one prompt replaced by another (Corollary 1) | {two_steps} | {two_delta:.6g}{vacuous} |
 | two prompts (Proposition 1) | {two_steps} | {two_delta:.6g}{vacuous} |
 
-Numbers are rounded up. A second accountant puts the first one between {low} and {high}.
+Numbers are rounded up. A second accountant puts the first one between {low} and {high}. The last two rows
+follow from the first by theorem alone, at a delta that may be too large to promise much; asked directly, the
+accountant gives less at the delta of the first:
+
+    promptdp account {options} --replace-one
+    promptdp account {options} --group 2
 
 - Unit: {unit}
 - Relation: {relation}
@@ -75,6 +80,13 @@ def page(certificate: dict[str, Any]) -> str:
             for key in ("arm", "benchmark", "seed", "study", "delta", "unit", "statement")
         },
         epsilon=_up(certificate["epsilon"]),
+        options=" ".join(
+            (
+                f"--slots {mechanism['slots']} --expected {mechanism['expected']}",
+                f"--rounds {certificate['begun_attempts']} --sigma {mechanism['noise_multiplier']!r}",
+                f"--delta {certificate['delta']!r}",
+            )
+        ),
         begun=certificate["begun_attempts"],
         rounds=mechanism["rounds"],
         retained=_up(certificate["epsilon_retained"]),

@@ -34,6 +34,7 @@ OUTCOMES = {
     "accounting",
     "adapter_sha256",
     "attempts",
+    "device",
     "ledger_head",
     "not_releasable",
     "records",

@@ -35,7 +35,10 @@ def release(run: Path, certificate: Path, out: Path) -> None:
         published, stated = check_files(paths)
         check_budgets(published, stated, certificate)
     except InputError as error:
-        raise PrivacyRefusal(f"{run}: is not released: {error}") from None
+        raise PrivacyRefusal(
+            f"{run}: is not released: {error}; if the certificate is another run's, make this run's with "
+            "`promptdp certificate`"
+        ) from None
     fresh = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     shutil.rmtree(fresh, ignore_errors=True)
     try:

@@ -54,7 +54,7 @@ def _lines(path: Path, fields: Mapping[str, Kinds]) -> Iterator[tuple[int, dict[
     try:
         with opener(path, "rt", encoding="utf-8") as stream:
             for number, line in enumerate(stream, 1):
-                value = parse_json(line, path, number)
+                value = parse_json(line, path, number, halves=True)
                 for name, kinds in fields.items():
                     if not isinstance(value, dict) or not _is(value.get(name), kinds):
                         raise InputError(

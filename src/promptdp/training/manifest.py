@@ -48,6 +48,7 @@ def manifest(
         "randomness": randomness.description | _backend_seeds(adapter),
         "lora": public["lora"] | {"coordinates": adapter.coordinates, "tensors": len(adapter.names)},
         "attempts": ledger.begun_attempts,
+        "device": adapter.model.device.type,
         "theta_sha256": adapter.sha256(),
         "adapter_sha256": adapter_sha256,
         "ledger_head": ledger.head,
