@@ -105,10 +105,9 @@ def two_steps(epsilon: float, delta: float) -> dict[str, Any]:
 
     The delta is rounded up to six digits, so that it is the same on every machine; one of 1 says nothing.
     """
-    converted = Neighbours(replace_one=True).converted(epsilon, delta)
-    assert converted is not None
-    rounded = float(Context(prec=6, rounding=ROUND_UP).create_decimal_from_float(min(1.0, converted[1])))
-    return {"epsilon": converted[0], "delta": rounded, "vacuous": rounded >= 1}
+    twice, exact = Neighbours(replace_one=True).converted(epsilon, delta)
+    rounded = float(Context(prec=6, rounding=ROUND_UP).create_decimal_from_float(min(1.0, exact)))
+    return {"epsilon": twice, "delta": rounded, "vacuous": rounded >= 1}
 
 
 def _numbers(value: float | list[float]) -> list[float]:

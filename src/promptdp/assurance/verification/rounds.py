@@ -1,6 +1,6 @@
 """The production round with known parts around it: given gradients, or eyes on what a record contributed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -36,19 +36,10 @@ class _Kept(Descent):
 
 
 class NoRollouts(Rollouts):
-    """For objectives that sample nothing."""
+    """For objectives that sample nothing: such a draw needs neither policy nor engine."""
 
     def __init__(self) -> None:
         pass
-
-    def draw(
-        self,
-        source: Literal["policy", "reference"] | None,
-        batch: Mapping[int, Record],
-        stream_of: Callable[[int], Stream],
-    ) -> dict[int, Completions]:
-        """No completion for anyone."""
-        return {slot: [] for slot in batch}
 
 
 @dataclass
