@@ -201,5 +201,12 @@ def score_lines(rule: str, input_path: Path, output_path: Path) -> None:
         if type(capped) is not bool:
             raise InputError(f"{input_path}:{number}: capped is no bool; write true or false")
         verdict = score(rule, case["response"], case["gold"], capped)
-        results.append({"id": case["id"], **verdict._asdict()})
+        results.append(
+            {
+                "id": case["id"],
+                "extracted": verdict.extracted,
+                "correct": verdict.correct,
+                "reason": verdict.reason,
+            }
+        )
     write_text(output_path, "".join(json.dumps(result, ensure_ascii=True) + "\n" for result in results))

@@ -1,8 +1,9 @@
 """Scorers: frozen rules that read an answer and compare it with the reference (VII-D, Appendix E).
 
-A rule is a module of `promptdp.scoring.rules` with two plain functions, total on any text and deterministic:
-`extract(response, capped) -> Extraction`, which never sees the reference answer, and `judge(answer, gold) ->
-Judgement`. Adding a module adds a rule and changes no other rule's files.
+A rule is a module of `promptdp.scoring.rules` with two plain functions, deterministic and without state:
+`extract(response, capped, budget) -> Extraction`, which never sees the reference answer, and `judge(answer,
+gold, budget) -> Judgement`. Each counts its work in the budget and stops with `LimitError` at its end, so
+that any text has a verdict. Adding a module adds a rule and changes no other rule's files.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from types import ModuleType
 
 from promptdp.errors import InputError
 from promptdp.scoring import rules
-from promptdp.scoring.verdict import Verdict
+from promptdp.scoring.limits import READING, RESPONSE_CHARACTERS, Budget, LimitError
+from promptdp.scoring.verdict import Judgement, Reason, Verdict
 
 __all__ = ["RULES", "Rule", "Verdict", "score"]
 
@@ -30,11 +32,25 @@ class Rule:
 
     def __call__(self, response: str, gold: str, capped: bool = False) -> Verdict:
         """Score one response; see `score`."""
-        answer, reason = self.module.extract(response, capped)
+        reading, comparing = Budget(READING), Budget()
+        if len(response) > RESPONSE_CHARACTERS:
+            return Verdict(None, False, str(Reason.LIMIT), 0)
+        try:
+            answer, reason = self.module.extract(response, capped, reading)
+        except LimitError:
+            answer, reason = None, Reason.LIMIT
         if answer is None:
-            return Verdict(None, False, str(reason))
-        correct, reason = self.module.judge(answer, gold)
-        return Verdict(answer, correct, str(reason))
+            return Verdict(None, False, str(reason), reading.spent)
+        correct, reason = self.judge(answer, gold, comparing)
+        return Verdict(answer, correct, str(reason), reading.spent + comparing.spent)
+
+    def judge(self, answer: str, gold: str, budget: Budget | None = None) -> Judgement:
+        """Whether an answer, read by this rule or by a person, equals the reference."""
+        try:
+            judgement: Judgement = self.module.judge(answer, gold, budget or Budget())
+        except LimitError:
+            return Judgement(False, Reason.LIMIT)
+        return judgement
 
 
 RULES: dict[str, Rule] = {module.name: Rule(module.name) for module in iter_modules(rules.__path__)}

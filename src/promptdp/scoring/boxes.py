@@ -4,6 +4,7 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from promptdp.scoring.limits import Budget
 from promptdp.scoring.verdict import Extraction, Reason, found, none
 
 BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])")
@@ -30,13 +31,15 @@ def closing_brace(text: str, start: int) -> int | None:
     return None
 
 
-def last_box(text: str) -> Box | None:
+def last_box(text: str, budget: Budget) -> Box | None:
     r"""The last box of a text; a box without braces holds the one token that follows it."""
+    budget.read(text)
     matches = deque(BOX.finditer(text), maxlen=1)
     if not matches:
         return None
     match = matches[0]
     start = match.end()
+    budget.read(text)
     while start < len(text) and text[start].isspace():
         start += 1
     if start < len(text) and text[start] == "{":
@@ -46,9 +49,9 @@ def last_box(text: str) -> Box | None:
     return Box(match.start(), bare[1] if bare else "")
 
 
-def boxed(text: str) -> Extraction | None:
+def boxed(text: str, budget: Budget) -> Extraction | None:
     """The extraction that the last box gives; None when the text has no box."""
-    box = last_box(text)
+    box = last_box(text, budget)
     if box is None:
         return None
     if box.content is None:

@@ -29,18 +29,18 @@ SCOUT = 256
 MIRRORED = str.maketrans("<>", "><")
 
 
-def equal(answer: str, gold: str) -> Judgement:
-    """Whether an answer equals the reference."""
-    if max(len(answer), len(gold)) > ANSWER_CHARACTERS:
-        return Judgement(False, Reason.LIMIT)
+def equal(answer: str, gold: str, budget: Budget | None = None) -> Judgement:
+    """Whether an answer equals the reference; not when one, or the work of comparing them, is over a cap."""
     try:
-        return _equal(answer, gold)
+        return _equal(answer, gold, budget or Budget())
     except LimitError:
         return Judgement(False, Reason.LIMIT)
 
 
-def _equal(answer: str, gold: str) -> Judgement:
-    """Equality of two answers of moderate length."""
+def _equal(answer: str, gold: str, budget: Budget) -> Judgement:
+    if max(len(answer), len(gold)) > ANSWER_CHARACTERS:
+        raise LimitError
+    budget.read(answer + gold)
     ours, theirs = tokenize(answer), tokenize(gold)
     if ours == theirs:
         return judged(bool(ours) or answer.strip() == gold.strip())
@@ -53,15 +53,15 @@ def _equal(answer: str, gold: str) -> Judgement:
         (digits, base), (other_digits, other_base) = (match.groups() for match in numerals if match)
         return judged(digits.lstrip("0") == other_digits.lstrip("0") and int(base) == int(other_base))
     try:
-        reference = parse(_unwrapped(gold))
-        candidate = parse(_unwrapped(answer))
+        reference = parse(_unwrapped(gold), budget)
+        candidate = parse(_unwrapped(answer), budget)
         if reference.value.kind == "list" and candidate.value.kind != "list":
-            candidate = parse(_unwrapped(answer), commas_group=False)
+            candidate = parse(_unwrapped(answer), budget, commas_group=False)
     except ParseError:
         return Judgement(False, Reason.UNREADABLE)
     if _units_conflict(candidate, reference):
         return Judgement(False, Reason.UNIT)
-    return judged(_Comparison().answers(candidate.value, reference.value))
+    return judged(_Comparison(budget).answers(candidate.value, reference.value))
 
 
 def _is_text(tokens: list[Token]) -> bool:
@@ -85,10 +85,10 @@ def _units_conflict(candidate: Answer, reference: Answer) -> bool:
 
 
 class _Comparison:
-    """One comparison with one budget of work."""
+    """One comparison within a budget of work."""
 
-    def __init__(self) -> None:
-        self.budget = Budget()
+    def __init__(self, budget: Budget):
+        self.budget = budget
 
     # -- answers: the value that an answer states, where it states one through a name or a chain
 
@@ -163,7 +163,7 @@ class _Comparison:
 
     def values(self, ours: Node, theirs: Node) -> bool:
         """Equality of two values of any type."""
-        self.budget.spend()
+        self.budget.spend(ours.size + theirs.size)
         if ours == theirs:
             return True
         ours, theirs = expanded(ours), expanded(theirs)

@@ -7,6 +7,7 @@ import re
 from collections import deque
 
 from promptdp.scoring.boxes import last_box
+from promptdp.scoring.limits import Budget
 from promptdp.scoring.numerals import Number, numbers, plain
 from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
@@ -53,24 +54,30 @@ def last(text: str) -> Extraction:
     return found(number.text)
 
 
-def final_number(response: str) -> Extraction:
+def final_number(response: str, budget: Budget) -> Extraction:
     """The final number of a response, in canonical form."""
+    budget.read(response)
     text = plain(ANNOTATION.sub("", response))
-    box, marker = last_box(text), text.rfind("####")
+    box, marker = last_box(text, budget), text.rfind("####")
     if box is not None and box.content and box.start > marker and any(numbers(box.content)):
         return stated(box.content)
     if marker >= 0:
         marked = statement(text, marker + 4)
+        budget.read(marked)
         if any(numbers(marked)):
             return stated(marked)
+    budget.read(text)
     for end in reversed(explicit_statements(text)[-8:]):
         declared = statement(text, end)
+        budget.read(declared)
         if not NEGATION.match(declared) and any(numbers(declared)):
             return stated(declared)
+    budget.read(text)
     return last(text)
 
 
-def same_number(answer: str, gold: str) -> Judgement:
+def same_number(answer: str, gold: str, budget: Budget) -> Judgement:
     """Exact equality of a canonical number and the reference's number."""
+    budget.read(answer + gold)
     ours, theirs = next(numbers(answer), None), deque(numbers(plain(gold)), maxlen=1)
     return judged(ours is not None and bool(theirs) and ours.value == theirs[0].value)

@@ -1,7 +1,13 @@
 """Caps on what a scorer does, checked before the work: over a cap an answer is "not equal, limit".
 
-Nothing here is a clock: the same text meets the same cap on every machine.
+Nothing here is a clock: the same text meets the same cap on every machine. An operation is one step of a
+loop: a character passed over, a token taken, a node visited, 256 bits of a number worked on.
 """
+
+RESPONSE_CHARACTERS = 200_000
+"""Longest response that is read: fifty times what the longest token cap of the paper allows."""
+READING = 1_800_000
+"""Most work in reading one response; the longest one is passed over nine times at most."""
 
 ANSWER_CHARACTERS = 2_000
 """Longest answer that is parsed."""
@@ -16,7 +22,7 @@ DIGITS = 1_000
 BITS = 14_000
 """Largest numerator or denominator, and largest power, in bits."""
 OPERATIONS = 200_000
-"""Most work in one comparison, counted in machine-word steps by `Budget`."""
+"""Most work in one comparison."""
 
 
 class LimitError(Exception):
@@ -24,17 +30,26 @@ class LimitError(Exception):
 
 
 class Budget:
-    """The work that one comparison may still do."""
+    """The work done so far, and the most that may be done."""
 
-    def __init__(self, operations: int = OPERATIONS):
-        self.left = operations
+    def __init__(self, most: int = OPERATIONS):
+        self.most = most
+        self.spent = 0
 
     def spend(self, operations: int = 1) -> None:
         """Count some operations before they are done.
 
         Raises:
-            LimitError: more than are left.
+            LimitError: they would be more than the most that may be done; they are not counted then.
         """
-        self.left -= operations
-        if self.left < 0:
+        if self.spent + operations > self.most:
             raise LimitError
+        self.spent += operations
+
+    def read(self, text: str) -> None:
+        """Count one pass over a text.
+
+        Raises:
+            LimitError: as `spend`.
+        """
+        self.spend(len(text))

@@ -1,7 +1,7 @@
 """The tree of a parsed answer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 
@@ -21,6 +21,11 @@ class Node:
     name: str = ""
     children: tuple["Node", ...] = ()
     value: Fraction | None = None
+    size: int = field(init=False, compare=False)
+    """How many nodes the tree has."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(child.size for child in self.children))
 
 
 def number(value: Fraction | int) -> Node:

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import zip_longest
 from typing import NamedTuple
 
-from promptdp.scoring.limits import DIGITS, NESTING, TREE_DEPTH, LimitError
+from promptdp.scoring.limits import DIGITS, NESTING, TREE_DEPTH, Budget, LimitError
 from promptdp.scoring.nodes import Node, call, depth, nary, negated, number, power, quotient, symbol
 from promptdp.scoring.tokens import Token, tokenize
 from promptdp.scoring.units import canonical_word
@@ -36,6 +36,7 @@ RELATIONS = {"=": "=", "<": "<", ">": ">", r"\le": "<=", r"\ge": ">=", r"\ne": "
 SETS = {r"\cup": "union", r"\cap": "intersection", r"\setminus": "difference"}
 CLOSING = {"(": (")", "]"), "[": ("]", ")"), r"\{": (r"\}",), "{": ("}",), r"\lfloor": (r"\rfloor",),
            r"\lceil": (r"\rceil",)}  # fmt: skip
+OPENERS = set(CLOSING)
 CLOSERS = {")", "]", "}", r"\}", r"\rfloor", r"\rceil"}
 MATRICES = {
     rf"\begin{{{name}}}"
@@ -56,12 +57,12 @@ ACCENTS = {
 UNDEFINED = {"f", "g"}
 
 
-def parse(source: str, commas_group: bool = True) -> Answer:
+def parse(source: str, budget: Budget, commas_group: bool = True) -> Answer:
     """Parse an answer.
 
     Raises:
         ParseError: the answer is in no known notation.
-        LimitError: it is larger or deeper than the caps.
+        LimitError: it is larger or deeper than the caps, or the work too much.
     """
     tokens = tokenize(source, commas_group)
     implied = [i for i, token in enumerate(tokens) if token.text == r"\implies"]
@@ -71,7 +72,7 @@ def parse(source: str, commas_group: bool = True) -> Answer:
     tokens = [
         token for token, following in zip_longest(tokens, tokens[1:]) if not _continues(token, following)
     ]
-    parser = _Parser(tokens)
+    parser = _Parser(tokens, budget)
     value = parser.answer()
     if parser.peek() is not None:
         raise ParseError
@@ -86,8 +87,9 @@ def _continues(token: Token, following: Token | None) -> bool:
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token]):
+    def __init__(self, tokens: list[Token], budget: Budget):
         self.tokens = tokens
+        self.budget = budget
         self.at = 0
         self.depth = 0
         self.bars = 0
@@ -106,12 +108,13 @@ class _Parser:
         token = self.peek()
         if token is None:
             raise ParseError
+        self.budget.spend()
         self.at += 1
         return token
 
     def skip(self, *texts: str) -> bool:
         if self.sees(*texts):
-            self.at += 1
+            self.take()
             return True
         return False
 
@@ -246,6 +249,7 @@ class _Parser:
         return self.postfix(self.atom())
 
     def deeper(self) -> None:
+        self.budget.spend()
         self.depth += 1
         if self.depth > NESTING:
             raise LimitError
@@ -386,15 +390,27 @@ class _Parser:
         while letter[0] in UNDEFINED and self.skip("'"):
             primes += 1
         letter += "'" * primes
-        if self.sees("("):
-            start = self.at
-            self.at += 1
+        if self.sees("(") and (letter[0] in UNDEFINED or self.separates()):
+            self.take()
             items, _ = self.items()
-            if self.sees(")") and (letter[0] in UNDEFINED or len(items) > 1):
-                self.at += 1
-                return Node("opaque", letter, tuple(items))
-            self.at = start
+            self.expect(")")
+            return Node("opaque", letter, tuple(items))
         return symbol(letter)
+
+    def separates(self) -> bool:
+        """Whether the bracket that opens here holds several items."""
+        level = 0
+        for token in self.tokens[self.at :]:
+            self.budget.spend()
+            if token.text in OPENERS:
+                level += 1
+            elif token.text in CLOSERS:
+                level -= 1
+            elif token.kind == "separator" and level == 1:
+                return True
+            if level == 0:
+                return False
+        return False
 
     def bracketed(self, opening: str) -> Node:
         bars, self.bars = self.bars, int(opening == r"\{")

@@ -7,6 +7,7 @@ Answers joined by "and" or "or" are kept whole. The reference answer is never re
 
 import re
 
+from promptdp.scoring.limits import Budget
 from promptdp.scoring.prose import Piece, pieces
 from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.units import canonical_unit
@@ -44,26 +45,36 @@ HYPOTHESES = vocabulary(
 )
 
 
-def unboxed(response: str) -> Extraction:
+def unboxed(response: str, budget: Budget) -> Extraction:
     """The final answer that a response states in prose."""
+    budget.read(response)
     for end in reversed(explicit_statements(response)[-CUES_TRIED:]):
-        extraction = stated_value(statement(response, end), explicit=True)
+        extraction = stated_value(_read(response, end, budget), explicit=True)
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
+    budget.read(response)
     for match in reversed(list(REVERSED.finditer(response))[-CUES_TRIED:]):
-        extraction = stated_value(
-            statement(response, _sentence_start(response, match.start())), explicit=True
-        )
+        start = _sentence_start(response, match.start())
+        extraction = stated_value(_read(response, start, budget), explicit=True)
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
+    budget.read(response)
     for match in reversed(list(INFERENCE.finditer(response))[-CUES_TRIED:]):
-        segment = statement(response, match.end())
+        segment = _read(response, match.end(), budget)
         extraction = stated_value(segment)
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
         if any(piece.kind == "math" for piece in pieces(segment)):
             break
+    budget.read(response)
     return stated_value(_last_line(response), last_line=True)
+
+
+def _read(text: str, start: int, budget: Budget) -> str:
+    """The statement that begins at a place, its work counted."""
+    segment = statement(text, start)
+    budget.read(segment)
+    return segment
 
 
 def _sentence_start(text: str, at: int) -> int:

@@ -34,11 +34,12 @@ class Judgement(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The result of scoring one response."""
+    """The result of scoring one response, and the operations that it took."""
 
     extracted: str | None
     correct: bool
     reason: str
+    operations: int
 
 
 def found(answer: str) -> Extraction:

@@ -3,6 +3,7 @@
 import re
 
 from promptdp.scoring.letters import Choice, choice
+from promptdp.scoring.limits import Budget
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 
 NOUN = r"(?:answer|choice|option|pick|selection|conclusion)"
@@ -23,12 +24,14 @@ REVERSED = re.compile(
 )
 
 
-def extract(response: str, capped: bool) -> Extraction:
+def extract(response: str, capped: bool, budget: Budget) -> Extraction:
     """The letter of the last declaration; a declaration that names several letters is no answer."""
+    budget.read(response)
     declared: list[tuple[int, Choice]] = []
     for cue in CUE.finditer(response):
         if (option := choice(response, cue.end())) is not None:
             declared.append((cue.end(), option))
+    budget.read(response)
     for match in REVERSED.finditer(response):
         declared.append((match.start("letter"), Choice(match["letter"])))
     if not declared:
@@ -37,6 +40,6 @@ def extract(response: str, capped: bool) -> Extraction:
     return none(Reason.AMBIGUOUS) if last is None else found(last)
 
 
-def judge(answer: str, gold: str) -> Judgement:
+def judge(answer: str, gold: str, budget: Budget) -> Judgement:
     """Identity of the letter."""
     return judged(answer == gold.strip().upper())
