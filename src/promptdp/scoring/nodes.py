@@ -25,6 +25,7 @@ class Node:
     """How many nodes the tree has."""
 
     def __post_init__(self) -> None:
+        """Count the nodes once, so that a comparison knows its work before it is done."""
         object.__setattr__(self, "size", 1 + sum(child.size for child in self.children))
 
 
