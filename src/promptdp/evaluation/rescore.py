@@ -94,8 +94,12 @@ def _manifest(predictions: Path) -> dict[str, Any]:
     return manifest
 
 
-def _predictions(path: Path, records: dict[str, Record]) -> dict[str, dict[str, Any]]:
-    """The prediction of each problem, complete and without repetition."""
+def read_predictions(path: Path, records: dict[str, Record]) -> dict[str, dict[str, Any]]:
+    """The prediction of each problem: its response, token count and whether the cap stopped it.
+
+    Raises:
+        InputError: the file cannot be read, or a problem is unknown, repeated or missing.
+    """
     fields = {"problem_id": str, "response": str, "tokens": int, "capped": bool}
     predictions: dict[str, dict[str, Any]] = {}
     for number, prediction in _lines(path, fields):
@@ -150,7 +154,7 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path) -> None:
         "manifest": manifest,
     }
     rows = []
-    for name, prediction in sorted(_predictions(predictions, problems).items()):
+    for name, prediction in sorted(read_predictions(predictions, problems).items()):
         verdict = score(rule, prediction["response"], problems[name].answer, prediction["capped"])
         rows.append(
             {
