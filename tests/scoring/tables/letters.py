@@ -29,6 +29,8 @@ DECORATION: list[Case] = [
     (FINAL, "C", "Final Answer: __C__", True),
     (FINAL, "C", "Answer: Option C", True),
     (STRICT, "B", "Answer: **C.** *music store*", False),
+    (FINAL, "A", "Final Answer: *A*", True),
+    (FINAL, "E", "The answer is __E__.", True),
 ]
 
 SEVERAL_DECLARATIONS: list[Case] = [
@@ -62,6 +64,8 @@ TWO_LETTERS: list[Case] = [
     (FINAL, "C", "Answer: (B)(C)", False),
     (FINAL, "A", "Answer: D\nOn balance, the answer is A or B.", False),
     (STRICT, "C", "Answer: [C/D]", False),
+    (FINAL, "D", "Answer: D (A is also fine)", False),
+    (FINAL, "C", "The answer is C, or perhaps E.", False),
 ]
 
 NEGATION: list[Case] = [
@@ -100,6 +104,8 @@ WORDS: list[Case] = [
     (STRICT, "A", "Antwort: C", False),
     (STRICT, "E", "Answer: e-mail", False),
     (FINAL, "A", "I would pick B — a safe choice.", False),
+    (STRICT, "A", "Answer: a-frame house", False),
+    (FINAL, "D", "The answer is obvious: (D).", True),
 ]
 
 NO_LETTER: list[Case] = [
@@ -133,6 +139,8 @@ SENTENCES: list[Case] = [
     (FINAL, "C", "<answer>C</answer>", True),
     (FINAL, "C", "After comparing A with C, the answer is A.", False),
     (FINAL, "A", "A hammer is a tool. The right answer is E, hammer.", False),
+    (FINAL, "B", "**Final answer**\n\nB) river", True),
+    (FINAL, "D", "<final_answer>D</final_answer>", True),
 ]
 
 DISCUSSION_AFTER: list[Case] = [
@@ -156,6 +164,9 @@ WITHDRAWN_OR_OPEN: list[Case] = [
     (FINAL, "B", "The answer might be B.", False),
     (FINAL, "D", "I'm torn between A and D.", False),
     (FINAL, "E", "Possible answers: A, B, C, D, E", False),
+    (FINAL, "D", "Answer: D\nNever mind, that is the wrong one.", False),
+    (FINAL, "E", "The answer is E. Scratch that.", False),
+    (FINAL, "B", "Answer: B\nThat is right: rivers flow.", True),
 ]
 
 LAYOUT: list[Case] = [

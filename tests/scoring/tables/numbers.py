@@ -25,6 +25,8 @@ MARKER: list[Case] = [
     ("gsm8k", "40", "The answer is 40.\n\n#### 44", False),
     ("svamp", "-8.0", "#### -8 degrees", True),
     ("gsm8k", "9", "#### 11\n\nI checked this in 9 different ways.", False),
+    ("gsm8k", "2", "#### Part 2\n\nHence each of them gets 21 sweets.", False),
+    ("svamp", "44.0", "#### Final Answer: 44", True),
 ]
 
 BOX_AND_DECLARED: list[Case] = [
@@ -91,7 +93,7 @@ SIGN_RANGE_DATE: list[Case] = [
     ("gsm8k", "-6", "At night the temperature is -6 degrees.", True),
     ("gsm8k", "6", "The result is minus 6.", False),
     ("gsm8k", "5", "It will take 3-5 days.", False),
-    ("gsm8k", "-7", "He works 4–7 hours a day.", False),
+    ("gsm8k", "7", "He works 4–7 hours a day.", False),
     ("gsm8k", "30", "The number is between 20 and 30.", False),
     ("gsm8k", "9", "She can bake 7 to 9 cakes.", False),
     ("gsm8k", "45", "Total – 45 apples", True),
@@ -103,7 +105,9 @@ SIGN_RANGE_DATE: list[Case] = [
     ("gsm8k", "30", "They will arrive at 4:30 pm.", False),
     ("gsm8k", "4", "The ratio of cats to dogs is 3:4.", False),
     ("gsm8k", "240", "The answer is 240. (Solved on 2024-05-17)", True),
-    ("gsm8k", "2019", "The total cost is $85.\n\nNote: prices as of 2019.", False),
+    ("gsm8k", "25", "Each bag holds 20 to 25 nuts.", False),
+    ("gsm8k", "15", "The bus leaves at 8:15.", False),
+    ("gsm8k", "1", "They mix paint and water 5:1.", False),
 ]
 
 STEPS_AND_ORDINALS: list[Case] = [
@@ -116,6 +120,8 @@ STEPS_AND_ORDINALS: list[Case] = [
     ("gsm8k", "7", "She has 40 stickers by the 7th week.", False),
     ("gsm8k", "1", "The total is 60 bricks [1].", False),
     ("svamp", "17.0", "**Step 2:** Subtract.\n\n29 - 12 = 17\n\n**So Kim has 17 cards left.**", True),
+    ("gsm8k", "2", "Tom has 34 cards. He is in 2nd place.", False),
+    ("gsm8k", "38", "1. Total: 50\n2. Sold: 12\n3. Left: 50 - 12 = 38", True),
 ]
 
 UNITS: list[Case] = [
@@ -151,6 +157,10 @@ HEDGES: list[Case] = [
     ("gsm8k", "18", "The answer is 18. Wait, that's wrong.", False),
     ("gsm8k", "16", "The answer is 18. Wait, he also ate 2, so the answer is 16.", True),
     ("svamp", "5.0", "The answer is 5 or maybe 6 apples.", False),
+    ("gsm8k", "27", "It cannot be 27.", False),
+    ("gsm8k", "70", "#### 70\n\nThat is not correct, I forgot the tax.", False),
+    ("gsm8k", "100", "The answer is less than 100.", False),
+    ("gsm8k", "48", "The answer isn’t 48.", False),
 ]
 
 NO_NUMBER: list[Case] = [
@@ -175,6 +185,7 @@ SCRIPTS_AND_TOKENS: list[Case] = [
     ("gsm8k", "2", "The answer is 64.\n\nI can help with the other 2 problems, too!", False),
     ("gsm8k", "10", "Weng earned $10. Hope that helps! 😊", True),
     ("svamp", "55.0", "Total = 55 \u200b", True),
+    ("gsm8k", "1200", "答えは１,２００円です。", True),
 ]
 
 CASES: dict[str, list[Case]] = {

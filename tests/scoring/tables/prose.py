@@ -65,6 +65,14 @@ CORRECTION: list[Case] = [
         "Answer: $\\frac15$\n\nHold on. That contradicts step 2, so I take it back.",
         False,
     ),
+    (ROBUST, "45", "The answer is 45. Never mind, I used the wrong radius.", False),
+    (
+        ROBUST,
+        "-2",
+        "The final answer is $-2$.\n\nBut this cannot be right: the problem asks for a positive number.",
+        False,
+    ),
+    (ROBUST, "64", "The answer is 64. This is correct, since no order matters.", True),
 ]
 
 NEGATION: list[Case] = [
@@ -82,8 +90,10 @@ NEGATION: list[Case] = [
     (ROBUST, "0", "The answer is 0, as no such integers exist.", True),
     (ROBUST, "40", "Therefore the value is less than 40.", False),
     (ROBUST, "6", "So the answer must be at least 6.", False),
-    (ROBUST, "4", "The answer is not 5 but 4.", True),
     (ROBUST, "19", "The answer isn't 19; it's one less than that.", False),
+    (ROBUST, "29", "There is no way that the result is 29.", False),
+    (ROBUST, "13", "So 13 fails to be the answer.", False),
+    (ROBUST, "\\frac{2}{3}", "Therefore the probability is not equal to $\\frac{2}{3}$.", False),
 ]
 
 HEDGE: list[Case] = [
@@ -149,6 +159,8 @@ CONDITION: list[Case] = [
     (ROBUST, "25", "Hence 8 of the 25 students play both sports.", False),
     (ROBUST, "101", "Thus the smallest prime greater than 100 is 101.", True),
     (ROBUST, "50", "Thus the largest integer less than 50 with this property is 47.", False),
+    (ROBUST, "40", "Thus 15 out of the 40 marbles are red.", False),
+    (ROBUST, "7", "Hence, exactly 7 of them are odd.", True),
 ]
 
 VALUE_FIRST: list[Case] = [
@@ -193,6 +205,11 @@ UNFINISHED: list[Case] = [
         "Suppose $r = 5$ for contradiction. That fails, so the only choice left works.\nThe answer is 2.",
         True,
     ),
+    (ROBUST, "90", "Would the final answer be 90?", False),
+    (ROBUST, "11", "Imagine that the answer is 11.", False),
+    (ROBUST, "56", "The area is 56.\n\nSo the final answer is:", False),
+    (ROBUST, "6", "Hence the sum is 6 + 2 *", False),
+    (ROBUST, "18", "Consider $k = 18$.", False),
 ]
 
 CAP: list[Case] = [
@@ -286,6 +303,8 @@ CUES: list[Case] = [
     (ROBUST, "8", "Therefore, the base is 6.\nTherefore, the height is 8.\nThus the area is 24.", False),
     (ROBUST, "27", "Hence the sum is 27.\n\nThat was a fun problem!", True),
     (ROBUST, "11", "Thus the total is 33.\n\n(A nice way to see this uses the factor 11.)", False),
+    (ROBUST, "3", "5a = 15 → a = 3", True),
+    (ROBUST, "\\frac{5}{6}", "$6z = 5 \\implies z = \\frac{5}{6}$", True),
 ]
 
 LAST_LINE: list[Case] = [
@@ -298,6 +317,8 @@ LAST_LINE: list[Case] = [
     (ROBUST, "3", "Equation (3) is the one that we would have to solve.", False),
     (ROBUST, "96", "Area of the square: 100\nArea of the hole: 4\nRemaining area: 96", True),
     (ROBUST, "0", "\n \n", False),
+    (ROBUST, "2", "This follows from Lemma 2.", False),
+    (ROBUST, "12", "(Source: AMC 12)", False),
 ]
 
 CONTRAST: list[Case] = [
@@ -309,6 +330,7 @@ CONTRAST: list[Case] = [
     (ROBUST, "36", "You may be tempted to answer 36.", False),
     (ROBUST, "30", "Although it may look like 36, the answer is 30.", True),
     (ROBUST, "22", "One might expect 20, but the answer is 22.", True),
+    (ROBUST, "99", "It is often claimed that the answer is 99, which is false.", False),
 ]
 
 CASES: dict[str, list[Case]] = {
