@@ -306,6 +306,30 @@ def _release(options: argparse.Namespace) -> None:
     print(f"{options.out}: released; anyone can check it with promptdp certificate --check {options.out}")
 
 
+def _audit_sheet(options: argparse.Namespace) -> None:
+    from promptdp.assurance.extraction_audit.draw import draw_sheet
+
+    drawn = draw_sheet(
+        options.strict,
+        options.robust,
+        options.predictions,
+        options.records,
+        options.items,
+        options.seed,
+        out=options.out,
+        out_key=options.key,
+        out_html=options.html,
+        reveal=options.reveal_extracted,
+    )
+    print(json.dumps(drawn))
+
+
+def _audit_read(options: argparse.Namespace) -> None:
+    from promptdp.assurance.extraction_audit.read import read_audit
+
+    print(json.dumps(read_audit(options.sheet, options.key, options.reader, options.out, options.page)))
+
+
 # --- the parser ------------------------------------------------------------------------------------------
 
 
@@ -472,6 +496,31 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--run", type=Path, required=True, help="the run's public folder")
     sub.add_argument("--certificate", type=Path, required=True, help="this run's, of promptdp certificate")
     sub.add_argument("--out", type=Path, required=True, help="its folder; an earlier release is replaced")
+
+    sub = verb(
+        "audit-sheet", _audit_sheet, "draw answers that two rules read differently, for a blinded reader"
+    )
+    for side, what in (("strict", "one rule"), ("robust", "the other rule, which is audited")):
+        sub.add_argument(f"--{side}", type=Path, nargs="+", required=True, help=f"scores by {what}")
+    sub.add_argument("--predictions", type=Path, nargs="+", required=True, help="what was scored")
+    sub.add_argument("--records", type=Path, required=True, help="the evaluation records")
+    sub.add_argument("--items", type=int, required=True, help="how many to draw; all, where there are fewer")
+    sub.add_argument("--seed", type=int, required=True, help="of the draw")
+    sub.add_argument("--out", type=Path, required=True, help="the sheet to fill in, CSV")
+    sub.add_argument("--key", type=Path, required=True, help="what each item is, JSON; not for the reader")
+    sub.add_argument("--html", type=Path, help="the sheet as a page to read or print, with instructions")
+    sub.add_argument(
+        "--reveal-extracted",
+        action="store_true",
+        help="show the extracted answer and ask if it is the response's, instead of asking for a reading",
+    )
+
+    sub = verb("audit-read", _audit_read, "compare a filled sheet with its key")
+    sub.add_argument("sheet", type=Path, help="of promptdp audit-sheet, filled in")
+    sub.add_argument("--key", type=Path, required=True, help="the key that was written with it")
+    sub.add_argument("--reader", required=True, help="who filled it in: a person, a program, how blinded")
+    sub.add_argument("--out", type=Path, required=True, help="the report, JSON")
+    sub.add_argument("--page", type=Path, help="the report as a page, Markdown")
     return parser
 
 
