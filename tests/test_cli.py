@@ -8,7 +8,7 @@ import pytest
 
 VERBS = (
     "study records base calibrate account compose train predict score score-run scorers freeze contrast "
-    "contrast-run table figure executions decide certificate release"
+    "contrast-run table figure executions decide certificate release audit-sheet audit-read"
 ).split()
 
 

@@ -19,8 +19,8 @@ def as_markdown(report: Mapping[str, Any]) -> str:
         f"# Audit of the extractions of `{robust['scorer']}`",
         f"On {_code(report['evaluation_set'])} of study {_code(report['study'])} the rule reads "
         f"{report['changed_responses']} saved responses otherwise than `{strict['scorer']}`, of which "
-        f"{report['distinct']} are distinct. {report['items']} were drawn "
-        f"(seed {report['seed']}); {len(report['unanswered'])} were left blank and {report['answered']} judged "
+        f"{report['distinct']} are distinct. {report['items']} were drawn (seed {report['seed']}); "
+        f"{len(report['unanswered'])} were left blank and {report['answered']} judged "
         f"by {_code(report['reader'])}. The sheet shows {_SHOWN[report['asks']]}.",
         tabulate(
             [
@@ -32,7 +32,7 @@ def as_markdown(report: Mapping[str, Any]) -> str:
             tablefmt="pipe",
             disable_numparse=True,
         ),
-        what_it_shows(report),
+        _what_it_shows(report),
         "The bounds are exact and one-sided (Clopper-Pearson). They speak of the distinct changed "
         "extractions, not of responses that both rules read alike, and suppose that no item was left blank "
         "for what its answer is. Two answers are taken for one where the rule's own equality says so.",
@@ -51,7 +51,7 @@ _SHOWN = {
 }
 
 
-def what_it_shows(report: Mapping[str, Any]) -> str:
+def _what_it_shows(report: Mapping[str, Any]) -> str:
     """One sentence on what the count of errors says of the rule."""
     rate = report["disagreements"]
     if rate["errors"] == 0:
