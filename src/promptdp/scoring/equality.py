@@ -221,12 +221,12 @@ class _Comparison:
         try:
             ends = realsets.endpoints(ours) + realsets.endpoints(theirs)
             ranks = self.ranks(ends)
-            left, right = (realsets.membership(node, ranks.__getitem__) for node in (ours, theirs))
+            left, right = (realsets.cells(node, ranks.__getitem__) for node in (ours, theirs))
         except realsets.NotASetError:
             return False
         except UndefinedError:
             return ours.kind == theirs.kind and ours.name == theirs.name and self.each(ours, theirs)
-        return all(left(cell) == right(cell) for cell in range(2 * len(ends) + 2))
+        return left == right
 
     def ranks(self, ends: Iterable[Node]) -> dict[Node, int]:
         """The odd cell number of each real endpoint, in increasing order, equal endpoints together."""

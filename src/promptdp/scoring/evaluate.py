@@ -8,7 +8,7 @@ expression.
 import hashlib
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from math import comb, factorial, floor, gcd, isqrt, lcm
 from typing import Any
 
@@ -101,6 +101,10 @@ class Evaluator:
         """Count work whose cost grows with the precision."""
         self.budget.spend(weight * (1 + self.precision // 256))
 
+    def spend_elementary(self) -> None:
+        """Count an elementary function or a power, whose cost grows faster than the precision."""
+        self.spend(16 * (1 + self.precision // 1024))
+
     # -- the tree
 
     def value(self, node: Node) -> Any:
@@ -177,10 +181,10 @@ class Evaluator:
         if isinstance(exponent, Fraction):
             if isinstance(base, Fraction):
                 return self.rational_power(base, exponent)
-            if exponent.denominator % 2 and exponent.denominator > 1 and self.is_real(base) and base < 0:
-                root = self.raise_to(-base, exponent)
+            if exponent.denominator % 2 and exponent.denominator > 1 and self.is_real(base) and base.real < 0:
+                root = self.raise_to(-base.real, exponent)
                 return -root if exponent.numerator % 2 else root
-        self.spend(8)
+        self.spend_elementary()
         base, exponent = self.inexact(base), self.inexact(exponent)
         if abs(exponent) > BITS or abs(exponent) * (1 + abs(self.mp.mag(base))) > BITS:
             raise LimitError
@@ -202,7 +206,7 @@ class Evaluator:
             roots = integer_root(base.numerator, index), integer_root(base.denominator, index)
             if roots[0] is not None and roots[1] is not None:
                 return self.rational_power(Fraction(roots[0], roots[1]), Fraction(top))
-        self.spend(8)
+        self.spend_elementary()
         if bits(base) * abs(top) > BITS * index:
             raise LimitError
         return self.rounded(self.mp.power(self.inexact(base), self.inexact(exponent)))
@@ -237,7 +241,7 @@ class Evaluator:
         if name in ("gcd", "lcm"):
             if len(whole) < len(arguments):
                 raise UndefinedError
-            return self.exact(Fraction(gcd(*whole) if name == "gcd" else lcm(*whole)))
+            return reduce(partial(self.common, gcd if name == "gcd" else lcm), map(Fraction, whole))
         if len(whole) == len(arguments) and all(number >= 0 for number in whole):
             if whole[0] > BITS or (name == "factorial" and whole[0] * whole[0].bit_length() > BITS):
                 raise LimitError
@@ -247,9 +251,15 @@ class Evaluator:
             )
         return self.gamma(name, arguments)
 
+    def common(self, function: Callable[[int, int], int], a: Fraction, b: Fraction) -> Fraction:
+        """The greatest common divisor or least common multiple of two integers."""
+        self.budget.spend(1 + (bits(a) + bits(b)) // 256)
+        return self.exact(Fraction(function(a.numerator, b.numerator)))
+
     def gamma(self, name: str, arguments: list[Any]) -> Any:
         """A factorial or binomial coefficient away from the naturals."""
-        self.spend(64)
+        # The first gamma at a precision makes a table whose cost grows with the precision's fourth power.
+        self.budget.spend(16 * (1 + self.precision // 256) ** 4)
         if any(abs(argument) > 1000 for argument in arguments):
             raise LimitError
         values = [self.inexact(argument) for argument in arguments]
@@ -280,7 +290,7 @@ class Evaluator:
         function = ELEMENTARY.get(name)
         if function is None:
             raise UndefinedError
-        self.spend(16 * (1 + self.precision // 1024))
+        self.spend_elementary()
         values = [self.inexact(argument) for argument in arguments]
         if any(abs(value) > BITS for value in values) and name not in ("log", "ln", "arctan"):
             raise LimitError

@@ -4,15 +4,15 @@ Two sets are compared on the cells that their endpoints cut the line into: a set
 and which gaps it holds, so that `x < 1` or `x > 2`, a union of intervals and a complement are one thing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import reduce
 from itertools import pairwise
+from operator import and_, or_
 
 from promptdp.scoring.nodes import Node, number, symbol, walk
 
 INFINITY = symbol(r"\infty")
 ORDERED = {"<", "<=", ">", ">=", "!="}
-Cell = int
-Membership = Callable[[Cell], bool]
 
 
 class NotASetError(Exception):
@@ -68,56 +68,59 @@ def endpoints(node: Node) -> list[Node]:
     raise NotASetError
 
 
-def membership(node: Node, rank: Callable[[Node], int]) -> Membership:
-    """The cells of a set, given the odd cell number of each endpoint (gaps have even numbers).
+def cells(node: Node, rank: Callable[[Node], int]) -> int:
+    """The cells of a set as the bits of an integer, given the odd cell number of each endpoint.
+
+    Gaps have even numbers, from 0 on the far left. A negative integer has all bits from some place on: its
+    set is unbounded on the right. The operations of sets are then those of the bits.
 
     Raises:
         NotASetError: it is no set of reals.
     """
-
-    def place(end: Node) -> int:
-        infinite = is_infinite(end)
-        return rank(end) if not infinite else infinite * (1 << 30)
-
     if node.kind == "reals":
-        return lambda cell: True
+        return -1
     if node.kind == "empty":
-        return lambda cell: False
+        return 0
     if node.kind == "set":
-        points = {place(child) for child in node.children}
-        return lambda cell: cell in points
+        return _union(_related("=", end, rank) for end in node.children)
     if node.kind == "bracket" and len(node.children) == 2:
-        low, high = (place(child) for child in node.children)
-        closed = {low} if node.name[0] == "[" else set()
-        closed |= {high} if node.name[1] == "]" else set()
-        return lambda cell: low < cell < high or (cell in closed and low <= cell <= high)
+        low, high = node.children
+        above, below = ">=" if node.name[0] == "[" else ">", "<=" if node.name[1] == "]" else "<"
+        return _related(above, low, rank) & _related(below, high, rank)
     if node.kind == "relation":
-        return _chain(node, place)
-    parts = [membership(child, rank) for child in node.children]
+        return _chain(node, rank)
+    parts = [cells(child, rank) for child in node.children]
     if node.kind == "intersection" or (node.kind == "list" and node.name == "and"):
-        return lambda cell: all(part(cell) for part in parts)
+        return reduce(and_, parts)
     if node.kind == "difference":
-        return lambda cell: parts[0](cell) and not any(part(cell) for part in parts[1:])
-    return lambda cell: any(part(cell) for part in parts)
+        return parts[0] & ~_union(parts[1:])
+    return _union(parts)
 
 
-def _chain(relation: Node, place: Callable[[Node], int]) -> Membership:
+def _union(parts: Iterable[int]) -> int:
+    """The cells of any part."""
+    return reduce(or_, parts, 0)
+
+
+def _related(operator: str, end: Node, rank: Callable[[Node], int]) -> int:
+    """The cells in a relation to an endpoint; no cell is at an infinity."""
+    infinite = is_infinite(end)
+    point = 0 if infinite else 1 << rank(end)
+    below = point - 1 if not infinite else -1 if infinite > 0 else 0
+    return {
+        "<": below, "<=": below | point, "=": point, "!=": ~point, ">": ~(below | point), ">=": ~below
+    }[operator]  # fmt: skip
+
+
+def _chain(relation: Node, rank: Callable[[Node], int]) -> int:
     """The cells that a chain of comparisons with one variable allows."""
     variable = _variable(relation)
     if variable is None:
         raise NotASetError
-    tests: list[tuple[str, int]] = []
+    allowed = -1
     for operator, (left, right) in zip(relation.name.split(), pairwise(relation.children), strict=True):
         if (left == variable) == (right == variable) or operator not in ORDERED | {"="}:
             raise NotASetError
         flipped = operator.translate(str.maketrans("<>", "><"))
-        tests.append((operator, place(right)) if left == variable else (flipped, place(left)))
-    holds: dict[str, Callable[[int, int], bool]] = {
-        "<": lambda cell, end: cell < end,
-        "<=": lambda cell, end: cell <= end,
-        ">": lambda cell, end: cell > end,
-        ">=": lambda cell, end: cell >= end,
-        "!=": lambda cell, end: cell != end,
-        "=": lambda cell, end: cell == end,
-    }
-    return lambda cell: all(holds[operator](cell, end) for operator, end in tests)
+        allowed &= _related(operator, right, rank) if left == variable else _related(flipped, left, rank)
+    return allowed
