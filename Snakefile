@@ -5,6 +5,7 @@
 #   snakemake --cores all figures                           every figure
 #   snakemake --cores 1 results/micro/figures/fig2.pdf      one figure
 #   snakemake --cores 1 verify                              what the proof assumes, measured on the code
+#   snakemake --cores 1 scorer_audit                        what other software says about the scores
 #   snakemake --cores all tables --config source=recorded   the recorded run's tables, without training
 #   snakemake --cores all release                           the folder of every private run that may be published
 
@@ -27,6 +28,7 @@ include: "workflow/rules/verify.smk"
 include: "workflow/rules/assurance.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/evidence.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -330,6 +330,21 @@ def _audit_read(options: argparse.Namespace) -> None:
     print(json.dumps(read_audit(options.sheet, options.key, options.reader, options.out, options.page)))
 
 
+def _scorer_audit(options: argparse.Namespace) -> None:
+    from promptdp.assurance.scorer_audit.audit import audit
+    from promptdp.study import load_study
+
+    audit(
+        load_study(options.study),
+        options.scores,
+        options.predictions,
+        options.records,
+        options.out,
+        options.page,
+        _print_line,
+    )
+
+
 # --- the parser ------------------------------------------------------------------------------------------
 
 
@@ -521,6 +536,14 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--reader", required=True, help="who filled it in: a person, a program, how blinded")
     sub.add_argument("--out", type=Path, required=True, help="the report, JSON")
     sub.add_argument("--page", type=Path, help="the report as a page, Markdown")
+
+    sub = verb("scorer-audit", _scorer_audit, "ask other software about the scores of a study, under a clock")
+    _study_option(sub)
+    sub.add_argument("--scores", type=Path, nargs="+", required=True, help="of promptdp score-run")
+    sub.add_argument("--predictions", type=Path, nargs="+", required=True, help="what they are scores of")
+    sub.add_argument("--records", type=Path, nargs="+", required=True, help="eval.jsonl of every set")
+    sub.add_argument("--out", type=Path, required=True, help="the record, JSON")
+    sub.add_argument("--page", type=Path, required=True, help="the record as a page, Markdown")
     return parser
 
 

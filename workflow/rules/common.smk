@@ -406,6 +406,14 @@ def all_scores():
     ]
 
 
+def all_predictions():
+    return [
+        f"{MADE}/predictions/{evalset}/{arm}/seed{seed}.jsonl.gz"
+        for evalset in STUDY.evaluation_sets
+        for arm, seed in STUDY.evaluations(evalset)
+    ]
+
+
 def all_contrasts():
     return [
         f"{RESULTS}/contrasts/{evalset}/{scorer}/{contrast.name}.json"
