@@ -155,8 +155,8 @@ def test_the_sheet_is_the_same_bytes_whatever_arms_seeds_gold_and_verdicts_are(t
 def test_the_sheet_holds_nothing_but_number_question_and_response(tmp_path):
     runs = {("secretarm", 90210): answers("six")}
     drawn = Experiment(tmp_path, ["4242"], runs, questions=["How many?"]).draw()
-    assert drawn.sheet.read_text(encoding="utf-8-sig") == (
-        "item,question,response,reading,note\n1,'How many?,'The answer is six.,,\n"
+    assert drawn.sheet.read_bytes() == (
+        b"\xef\xbb\xbfitem,question,response,reading,note\r\n1,'How many?,'The answer is six.,,\r\n"
     )
     shown = drawn.sheet.read_text() + drawn.html.read_text()
     for hidden in ("secretarm", "90210", "4242", "problem-0", "math_", "sums", "tiny", "correct"):
