@@ -25,13 +25,12 @@ class Asker:
     """Asks for second opinions; close it, so that no child is left.
 
     Args:
-        module: the module that runs as the child.
         seconds: the longest wait for one opinion.
         megabytes: the most address space of the child.
     """
 
-    def __init__(self, module: str = child.__name__, seconds: int = SECONDS, megabytes: int = MEGABYTES):
-        self.command = [sys.executable, "-s", "-P", "-B", "-m", module, str(seconds), str(megabytes)]
+    def __init__(self, seconds: int = SECONDS, megabytes: int = MEGABYTES):
+        self.command = [sys.executable, "-s", "-P", "-B", "-m", child.__name__, str(seconds), str(megabytes)]
         self.seconds = seconds
         self.process: subprocess.Popen[str] | None = None
 
@@ -63,7 +62,7 @@ class Asker:
         )
         if isinstance(self._exchange(None, LOADING), Reason):
             raise PromptDPError(
-                f"{self.command[6]}: the child of the audit does not start; install the pinned requirements"
+                f"{sys.executable}: cannot load the other software; install the pinned requirements (envs/)"
             )
 
     def _exchange(self, question: dict[str, str] | None, seconds: int) -> dict[str, Any] | Reason:

@@ -6,6 +6,7 @@ Each distinct question is asked once. All but what the other software says follo
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def audit(
     """
     groups = read_scored(study, scores, predictions, records)
     with closing(Asker()) as asker:
-        record = compare(study.name, groups, asker.ask, progress)
+        record = compare(study.name, groups, cache(asker.ask), progress)  # two scorers may ask the same
     write_json(out, record)
     write_text(out_page, page(record))
 
