@@ -1,43 +1,121 @@
-"""CommonsenseQA, final answer: the last explicit declaration in any form, if unambiguous (Appendix E-B)."""
+"""CommonsenseQA, final answer: the last explicit declaration in any form, if unambiguous (Appendix E-B).
+
+A declaration that names several letters, is denied, or is withdrawn by what follows is no answer; one that
+is only supposed or reported is no declaration.
+"""
 
 import re
+from collections import deque
 
-from promptdp.scoring.letters import Choice, choice
+from promptdp.scoring.letters import DECLARATION, Choice, choice
 from promptdp.scoring.limits import Budget
+from promptdp.scoring.stance import BEFORE, FAR, supposed, withdrawn
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 
+DECLARATIONS = 32
+"""Cues read, from the last one back, until one declares a choice."""
 NOUN = r"(?:answer|choice|option|pick|selection|conclusion)"
+GOOD = r"(?:final|correct|best|right|most\s\w+|only)"
+SURE = (
+    r"(?:,?\s{0,3}(?:therefore|thus|clearly|definitely|certainly|surely|obviously|undoubtedly|most likely"
+    r"|likely|indeed|then|so|simply|still|for sure|of course|in fact|actually|without a doubt"
+    r"|none other than),?){0,2}"
+    r"(?:\s{0,3}(?:clear|obvious|evident|simple|straightforward|easy)\s?[:：—–])?"
+)
 CUE = re.compile(
-    rf"\b{NOUN}s?[*_`\"”]{{0,3}}(?:\s(?:to|for|that|which|here|in|of|from|among|would)\b[^.:\n]{{0,60}}?)?"
-    r"\s{0,3}(?:[:：=]|(?:is|would be|should be|must be|will be|has to be|becomes)\b[*_`\s]{0,4}:?)[*_`]{0,3}"
-    r"(?:\s{0,3}(?:therefore|thus|clearly|definitely|most likely|likely|indeed|then|so|simply|still))?"
-    r"|\b(?:i|we)(?:['’]d|['’]ll)?(?:\s(?:would|will|should|must|therefore|thus))?"
-    r"\s(?:choose|pick|select|chose|go with)\b"
-    r"|\\(?:boxed|fbox)(?=\s?\{)"
-    r"|^(?=[\s*_`(\[<\"]{0,8}[A-E][.)*_`\]>\"\s]{0,8}$)",
+    rf"(?<![A-Za-z0-9]){NOUN}s?[*_`\"”]{{0,3}}"
+    r"(?:\s(?:to|for|that|which|here|in|of|from|among|would)\b[^.:\n]{0,60}?)?\s{0,3}"
+    r"(?:[:：=]|\s[-–—]\s"
+    r"|(?P<denied>(?:is|would be|should be)(?:n['’]t|\snot)\b|(?:cannot|can['’]t|can not|could not) be\b)"
+    r"|(?:is|['’]s|would be|should be|must be|will be|has to be|becomes)\b[*_`\s]{0,4}:?)[*_`]{0,3}"
+    rf"{SURE}"
+    r"|(?<![A-Za-z0-9])(?:i|we)(?:['’]d|['’]ll|['’]m|\sam)?(?:\s(?:would|will|should|must|therefore|thus))?"
+    r"\s(?:choose|pick|select|chose|(?:go|going) (?:with|for)|say|opt for|settle on|vote for)\b:?"
+    rf"|<(?:final[_ ]?)?{NOUN}>"
+    rf"|^[#>*_ \t]{{0,8}}(?:(?:the|my|{GOOD})\s){{0,3}}{NOUN}[#*_: \t]{{0,6}}$(?:\s{{1,4}}[-•]\s)?"
+    r"|\\(?:boxed|fbox)(?=\s?\{)",
     re.IGNORECASE | re.MULTILINE,
 )
-REVERSED = re.compile(
-    r"(?<![\w'])(?:option\s|choice\s|answer\s)?[(*_`\[]{0,4}(?P<letter>[A-E])[)*_`\]]{0,4}"
-    rf"\sis\s(?:(?:therefore|thus|clearly)\s)?"
-    rf"(?:the\s(?:(?:correct|best|right|final|most\s\w+)\s){{1,2}}{NOUN}|the\sanswer|correct\b)",
+IS = r"\s(?:is|must be|has to be|would be)\s(?:(?:therefore|thus|clearly|definitely|indeed|obviously)\s)?"
+BARE = r"(?<![\w'’-])(?:(?i:option|choice|answer)\s)?[(*_`\[]{0,4}(?P<letter>[A-E])[)*_`\]]{0,4}"
+LABELLED = (
+    r"(?<![\w'’-])(?:\(?(?P<label>[A-E])\)|(?i:option|choice)\s(?P<option>[A-E])),?"
+    r"(?:\s[a-z][a-z'’-]{0,20}){1,4},?"
 )
+THE_ANSWER = rf"(?:(?:the|my)\s(?:{GOOD}\s){{0,2}}{NOUN}\b|correct\b|right\b)"
+REVERSED = re.compile(rf"(?:{BARE}|{LABELLED}){IS}{THE_ANSWER}")
+REFUTED = re.compile(
+    rf"{BARE}\s(?:(?:(?:is|was)(?:n['’]t|\snot)|cannot be|can['’]t be)(?:\s(?:{THE_ANSWER}|it\b)|\s?[.,;!]|$)"
+    r"|(?:is|was)\s(?:clearly\s|actually\s)?(?:wrong|incorrect|impossible|false)\b)"
+)
+JOINED = re.compile(r"\b[A-E][)\]*]{0,3},?\s?(?:\b(?:or|and|nor)\b|[/&])\s?$")
+AS_WELL = re.compile(r"[^.\n]{0,10}\b(?:so is|as is|and also|as well as)\s[(*]{0,3}[A-E]\b")
+ALONE = (
+    r"(?:[ \t*_`(\[<\"]{0,8}(?P<letter>[A-Ea-e])[.)*_`\]>\"]{0,8}"
+    r"|\*\*\(?(?P<option>[A-E])[).:]\s[^\n*]{1,60}\*\*)"
+)
+ALONE_ON_A_LINE = re.compile(rf"^{ALONE}[ \t\r]*$", re.MULTILINE)
 
 
 def extract(response: str, capped: bool, budget: Budget) -> Extraction:
-    """The letter of the last declaration; a declaration that names several letters is no answer."""
-    budget.read(response)
-    declared: list[tuple[int, Choice]] = []
-    for cue in CUE.finditer(response):
-        if (option := choice(response, cue.end())) is not None:
-            declared.append((cue.end(), option))
-    budget.read(response)
-    for match in REVERSED.finditer(response):
-        declared.append((match.start("letter"), Choice(match["letter"])))
+    """The letter of the last declaration; one that is ambiguous, denied or withdrawn is no answer."""
+    refuted: set[str] = set()
+    declared = [
+        option
+        for option in (
+            _after_a_cue(response, refuted, budget),
+            _before_a_cue(response, budget),
+            _alone(response, budget),
+        )
+        if option is not None
+    ]
     if not declared:
         return none(Reason.NO_ANSWER)
-    last = max(declared, key=lambda item: item[0])[1].letter
-    return none(Reason.AMBIGUOUS) if last is None else found(last)
+    last = max(declared, key=lambda option: option.end)
+    budget.spend(2 * FAR)
+    refuted.update(match["letter"] for match in REFUTED.finditer(response, last.end, last.end + FAR))
+    if last.letter is None or last.letter in refuted or withdrawn(response, last.end):
+        return none(Reason.AMBIGUOUS)
+    return found(last.letter)
+
+
+def _after_a_cue(response: str, refuted: set[str], budget: Budget) -> Choice | None:
+    """The choice after the last cue that declares one ("the answer is B"); later denials go to `refuted`."""
+    budget.read(response)
+    for cue in reversed(deque(CUE.finditer(response), maxlen=DECLARATIONS)):
+        budget.spend(BEFORE + DECLARATION)
+        option = choice(response, cue.end())
+        if option is None or supposed(response, cue.start()):
+            continue
+        denied = option.letter if cue["denied"] else option.denied
+        if denied is None:
+            return option
+        refuted.add(denied)
+    return None
+
+
+def _before_a_cue(response: str, budget: Budget) -> Choice | None:
+    """The choice in the last sentence of the other order ("B is the best choice")."""
+    budget.read(response)
+    for match in reversed(deque(REVERSED.finditer(response), maxlen=DECLARATIONS)):
+        budget.spend(BEFORE)
+        if not supposed(response, match.start()):
+            letter = match["letter"] or match["label"] or match["option"]
+            several = JOINED.search(response, max(0, match.start() - 12), match.start()) or AS_WELL.match(
+                response, match.end()
+            )
+            return Choice(None if several else letter, None, match.end())
+    return None
+
+
+def _alone(response: str, budget: Budget) -> Choice | None:
+    """The letter that is the whole last line, unless another stands alone on a line too."""
+    budget.read(response)
+    lines = deque(ALONE_ON_A_LINE.finditer(response), maxlen=DECLARATIONS)
+    if not lines or response[lines[-1].end() :].strip():
+        return None
+    letters = {(line["letter"] or line["option"]).upper() for line in lines}
+    return Choice(letters.pop() if len(letters) == 1 else None, None, lines[-1].end())
 
 
 def judge(answer: str, gold: str, budget: Budget) -> Judgement:

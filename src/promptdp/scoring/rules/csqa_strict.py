@@ -2,22 +2,31 @@
 
 import re
 
-from promptdp.scoring.letters import choice
+from promptdp.scoring.letters import DECLARATION, Choice, choice
 from promptdp.scoring.limits import Budget
+from promptdp.scoring.stance import FAR, disowned, withdrawn
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 
-LABEL = re.compile(r"\banswer[*_`]{0,3}\s{0,3}[:：][*_`]{0,3}", re.IGNORECASE)
+LABEL = re.compile(r"(?<![A-Za-z0-9])answer[*_`]{0,3}\s{0,3}[:：][*_`]{0,3}", re.IGNORECASE)
 
 
 def extract(response: str, capped: bool, budget: Budget) -> Extraction:
-    """The letter that all declarations give; declarations that differ, or name several, are no answer."""
+    """The letter that all declarations give; if they differ, name several, or are withdrawn, none."""
     budget.read(response)
-    choices = [choice(response, label.end()) for label in LABEL.finditer(response)]
-    letters = {declared.letter for declared in choices if declared is not None}
-    if not letters:
+    declared: list[Choice] = []
+    for label in LABEL.finditer(response):
+        budget.spend(DECLARATION)
+        option = choice(response, label.end())
+        if option is not None and not disowned(response, label.start()):
+            declared.append(option)
+    if not declared:
         return none(Reason.NO_ANSWER)
-    letter = letters.pop()
-    return none(Reason.AMBIGUOUS) if letters or letter is None else found(letter)
+    letter = declared[-1].letter
+    agree = all(option.letter == letter for option in declared)
+    budget.spend(FAR)
+    if letter is None or not agree or withdrawn(response, declared[-1].end):
+        return none(Reason.AMBIGUOUS)
+    return found(letter)
 
 
 def judge(answer: str, gold: str, budget: Budget) -> Judgement:
