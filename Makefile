@@ -9,7 +9,7 @@ RUN    := PATH="$(abspath $(BIN)):$$PATH"
 SETTINGS := --cores $(CORES) --config study=$(STUDY)
 
 .DEFAULT_GOAL := help
-.PHONY: help tables figures report test test-slow bench lint format lock record clean
+.PHONY: help tables figures report test test-slow fuzz bench lint format lock record clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ test: $(VENV)/dev  ## run the tests
 
 test-slow: $(VENV)/dev  ## run the tests that take minutes: golden values to the last bit, memory bounds
 	@$(RUN) pytest -n 2 -m slow
+
+fuzz: $(VENV)/dev  ## score 100,000 mutated and generated texts by every rule: minutes
+	@$(RUN) nice python -m tests.scoring.fuzz --inputs 100000
 
 bench: $(VENV)/ready  ## print what a round and a gradient cost, beside other ways
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/noise.py

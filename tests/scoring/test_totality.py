@@ -14,94 +14,13 @@ from promptdp.scoring.limits import OPERATIONS, READING, RESPONSE_CHARACTERS
 from promptdp.scoring.verdict import Reason
 from promptdp.training.methods import verifier
 
-FRAGMENTS = [
-    *r"\frac \sqrt \boxed{ \fbox{ { } ( ) [ ] \{ \} ^ _ + - * / = < \le | ! % $ $$".split(),
-    *r"\( \) \[ \] \\ & , ; : . '".split(),
-    *r"\text{cm} \cup \pm \sin \log_ \begin{pmatrix} \end{pmatrix} \overline 0. 12".split(),
-    *r"3,456 x e i \pi \infty".split(),
-    *r"\left \right \binom \sum_ ^\circ \circ Answer: answer is therefore the".split(),
-    *r"A B or not #### 1/2 10^".split(),
-    *r"9^{9^{9}} \mathbb{R} \in \setminus ٣ ½ ∞ √".split(),
-    "\ud800",
-    r"\text{ and }",
-]
-WRAPPED = {
-    "math_strict": r"\boxed{%s}",
-    "math_robust": r"\boxed{%s}",
-    "gsm8k": "#### %s",
-    "svamp": "The answer is %s",
-    "csqa_strict": "Answer: %s",
-    "csqa_final": "the answer is %s",
-}
-POWERS = [
-    "9^{9^{9^{9}}}",
-    "9^9^9^9",
-    "9**9**9**9",
-    "{9}^{{9}^{{9}^{9}}}",
-    "(((9^9)^9)^9)^9",
-    "10^{9999999999999}",
-    "9^{-9^{9^{9}}}",
-    "0.5^{9^{9^9}}",
-    "(x+1)^{9^{9}}",
-    "(x+y+z)^{999999}",
-    "e^{e^{e^{e^{9}}}}",
-    "((9!)!)!",
-    "9!^{9!^{9!}}",
-    r"\sqrt[9]{9^{9^{9}}}",
-    r"\frac{9^{9^{9^9}}}{9^{9^{9^9}}}",
-    r"\log(9^{9^{9^9}})",
-    "9^{9^{9^{9}}}-9^{9^{9^{9}}}",
-    "1e999999999",
-]
-"""What makes other verifiers run until a clock stops them, if one does."""
+from .hostile import FRAGMENTS, HOSTILE, LONG, POWERS, WRAPPED
+
 TEXTS = st.one_of(
     st.text(max_size=300),
     st.lists(st.sampled_from(FRAGMENTS), max_size=60).map(" ".join),
     st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join),
 )
-HOSTILE = {
-    "parentheses": "(" * 1000 + ")" * 1000,
-    "open braces": "{" * 1900,
-    "roots": r"\sqrt" * 380 + "2",
-    "fractions": r"\frac" * 380 + "12",
-    "exponents": "2^" * 900 + "2",
-    "negative exponents": "2^" + "-" * 1900 + "2",
-    "factorials": "3" + "!" * 1900,
-    "percentages": "3" + "%" * 1900,
-    "primes": "x" + "'" * 1900,
-    "indices": "x" + "_1" * 900,
-    "bars": "|" * 1900,
-    "degrees": "x" + r"^\circ" * 300,
-    "unions": r"\cup".join(["[0,1]"] * 200),
-    "chains": "=".join("x" * 900),
-    "signs": r"\pm1" * 450,
-    "tower": "9^{9^{9^{9^{9}}}}",
-    "wide sum": "+".join(["x^{99}"] * 250),
-    "wide product": r"(1+\sqrt{2})" * 150,
-    "sines": r"\sin" * 390 + "1",
-    "large angle": r"\sin(2^{13999})",
-    "long list": ",".join(str(i) for i in range(500)),
-    "list of roots": ",".join(rf"\sqrt{{{i}}}" for i in range(180)),
-    "matrix": r"\begin{pmatrix}" + "1&" * 900 + r"\end{pmatrix}",
-    "nested lists": r"\{" * 300 + "1" + r"\}" * 300,
-    "binomials": r"\binom{13999}{6999}" * 50,
-}
-LONG = {
-    "digits": "7" * 10**6,
-    "spaces": " " * 10**6,
-    "newlines": "\n" * 10**6,
-    "dollars": "$" * 10**6,
-    "backslashes": "\\" * 10**6,
-    "boxes": r"\boxed{" * 150_000,
-    "hashes": "#### " * 200_000,
-    "answers": "The answer is " * 70_000,
-    "labels": "Answer: (" * 100_000,
-    "cues": "so 3 or " * 125_000,
-    "commas": "1,234," * 160_000,
-    "minus signs": "- " * 500_000,
-    "annotations": "<<" * 500_000,
-    "prose": "the area of it is 3 and " * 40_000,
-}
 
 
 @settings(max_examples=150, deadline=None)
