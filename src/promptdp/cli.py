@@ -225,6 +225,20 @@ def _contrast(options: argparse.Namespace) -> None:
     _print_or_write(result, options.out)
 
 
+def _power(options: argparse.Namespace) -> None:
+    from promptdp.statistics.power import SEEDS_ADD_NOTHING, planned_contrast, planned_contrast_from_files
+
+    size, correlation = (options.problems, options.seeds), options.seed_correlation
+    if (options.pilot is None) != (options.versus is None):
+        raise InputError("--pilot and --versus go together: give the scores of both arms of the pilot")
+    if options.pilot is not None:
+        result = planned_contrast_from_files(*size, options.pilot, options.versus, correlation)
+    else:
+        known = SEEDS_ADD_NOTHING if correlation is None else correlation
+        result = planned_contrast(*size, options.discordance, known)
+    _print_or_write(result, options.out)
+
+
 def _contrast_run(options: argparse.Namespace) -> None:
     from promptdp.reporting.evidence import write_study_contrast
     from promptdp.study import load_study
@@ -459,11 +473,32 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = verb("contrast", _contrast, "the paired difference between two arms, from their scores")
     sub.add_argument("--scores", type=Path, nargs="+", required=True, help="the first arm, a file per seed")
-    sub.add_argument("--versus", type=Path, nargs="+", required=True, help="the second arm")
+    sub.add_argument(
+        "--versus",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="the second arm; name a seedless base NAME-seed0",
+    )
     sub.add_argument("--pairs", choices=("paired", "pooled"), default="paired")
     sub.add_argument("--family-p", type=Path, help="JSON list of the other p-values of Holm's family")
     sub.add_argument("--draws", type=int, help="also print the paper's Monte Carlo with so many draws")
     sub.add_argument("--seed", type=int, help="seed of those draws")
+    sub.add_argument("--json", action="store_true", help="print JSON (the only format)")
+    sub.add_argument("--out", type=Path)
+
+    sub = verb("power", _power, "before a study: the contrast that its problems and seeds can detect")
+    sub.add_argument("--problems", type=int, required=True, help="N, problems of the evaluation set")
+    sub.add_argument("--seeds", type=int, required=True, help="S, seeds that both arms will have")
+    source = sub.add_mutually_exclusive_group(required=True)
+    source.add_argument("--discordance", type=float, help="share of problems only one arm gets right")
+    source.add_argument("--pilot", type=Path, nargs="+", help="take it from scores of a pilot, file per seed")
+    sub.add_argument("--versus", type=Path, nargs="+", help="the pilot's second arm")
+    sub.add_argument(
+        "--seed-correlation",
+        type=float,
+        help="of a problem's difference between two seeds, 0 to 1; default: the pilot's, or 1, the cautious",
+    )
     sub.add_argument("--json", action="store_true", help="print JSON (the only format)")
     sub.add_argument("--out", type=Path)
 

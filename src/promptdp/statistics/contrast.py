@@ -6,15 +6,21 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from promptdp.errors import InputError
 from promptdp.statistics import lattice
-from promptdp.statistics.scores import Scores, require_same_problems
+from promptdp.statistics.pairing import (
+    SeedPair,
+    common_problems,
+    correctness,
+    differences,
+    required_pairs,
+    shared_seeds,
+)
+from promptdp.statistics.scores import Scores
 
 CONFIDENCE = (0.025, 0.975)
 DETECTABLE = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.80)  # two-sided 5% test with 80% power
-SEEDLESS = 0
 
 
 def contrast(
@@ -60,21 +66,17 @@ def contrast(
     """
     generator = _generator(draws, seed)
     family = _probabilities(family_p or ())
-    shared = shared_seeds(a, b)
     if pairs == "paired":
-        if not shared:
-            raise InputError(
-                f"--versus: shares no seed with --scores ({_listed(b)} against {_listed(a)}); "
-                "evaluate common seeds, or compare all seeds with --pairs pooled"
-            )
+        shared = required_pairs(a, b)
         a_seeds, b_seeds = sorted({s[1] for s in shared}), sorted({s[2] for s in shared})
     elif pairs == "pooled":
+        shared = shared_seeds(a, b)
         a_seeds, b_seeds = sorted(a), sorted(b)
     else:
         raise InputError(f"--pairs: is '{pairs}'; say paired or pooled")
 
-    problems = _problems(a, b)
-    first, second = _matrix(a, a_seeds, problems), _matrix(b, b_seeds, problems)
+    problems = common_problems(a, b)
+    first, second = correctness(a, a_seeds, problems), correctness(b, b_seeds, problems)
     whole = math.lcm(len(a_seeds), len(b_seeds))  # lattice units in one problem
     units = first.sum(0) * (whole // len(a_seeds)) - second.sum(0) * (whole // len(b_seeds))
     scale = len(problems) * whole
@@ -106,36 +108,11 @@ def mcnemar_p_values(a: Scores, b: Scores) -> list[float]:
     Raises:
         InputError: as `contrast`.
     """
-    problems = _problems(a, b)
-    return [test["p"] for test in _mcnemar(a, b, shared_seeds(a, b), problems)]
-
-
-def shared_seeds(a: Scores, b: Scores) -> list[tuple[int, int, int]]:
-    """The pairs (seed, seed of `a`, seed of `b`) that both arms have; a seedless arm joins every seed of the
-    other.
-
-    Raises:
-        InputError: an arm has no seed, or has seed 0 beside others.
-    """
-    for side, arm in (("--scores", a), ("--versus", b)):
-        if not arm:
-            raise InputError(f"{side}: the arm has no scores; score it first")
-        if SEEDLESS in arm and len(arm) > 1:
-            raise InputError(
-                f"{side}: seed 0, which means seedless, stands beside others; number seeds from 1"
-            )
-    if SEEDLESS in b:
-        return [(seed, seed, SEEDLESS) for seed in sorted(a)]
-    if SEEDLESS in a:
-        return [(seed, SEEDLESS, seed) for seed in sorted(b)]
-    return [(seed, seed, seed) for seed in sorted(a.keys() & b.keys())]
-
-
-Shared = Sequence[tuple[int, int, int]]
+    return [test["p"] for test in _mcnemar(a, b, shared_seeds(a, b), common_problems(a, b))]
 
 
 def _by_seed(
-    a: Scores, b: Scores, shared: Shared, problems: list[str], family: list[float]
+    a: Scores, b: Scores, shared: Sequence[SeedPair], problems: list[str], family: list[float]
 ) -> dict[str, Any]:
     tests = _mcnemar(a, b, shared, problems)
     for test, adjusted in zip(tests, _holm([test["p"] for test in tests], family), strict=True):
@@ -153,26 +130,29 @@ def _by_seed(
     }
 
 
-def _mcnemar(a: Scores, b: Scores, shared: Shared, problems: list[str]) -> list[dict[str, Any]]:
-    from scipy.stats import binomtest
-
-    tests = []
-    for seed, a_seed, b_seed in shared:
-        difference = _matrix(a, [a_seed], problems) - _matrix(b, [b_seed], problems)
-        wins, losses = int((difference == 1).sum()), int((difference == -1).sum())
-        p = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
-        tests.append({"seed": seed, "b": wins, "c": losses, "p": p})
-    return tests
+def _mcnemar(a: Scores, b: Scores, shared: Sequence[SeedPair], problems: list[str]) -> list[dict[str, Any]]:
+    """McNemar's exact test of each pair of seeds: the sign randomisation of one pair's differences."""
+    return [
+        {
+            "seed": seed,
+            "b": int((difference == 1).sum()),
+            "c": int((difference == -1).sum()),
+            "p": lattice.sign_randomization_p(difference),
+        }
+        for (seed, _, _), difference in zip(shared, differences(a, b, shared, problems), strict=True)
+    ]
 
 
 def _holm(own: list[float], family: list[float]) -> list[float]:
-    """Holm's step-down adjustment of `own` p-values within the family they form with `family`."""
-    from statsmodels.stats.multitest import multipletests
+    """Holm's step-down adjustment of `own` p-values within the family they form with `family`.
 
-    if not own:
-        return []
-    adjusted = multipletests([*own, *family], method="holm")[1]
-    return [float(p) for p in adjusted[: len(own)]]
+    Written out, since the library that has it takes a second to import, for every contrast of a study.
+    """
+    p = np.array([*own, *family])
+    order = p.argsort(kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return adjusted[: len(own)].tolist()
 
 
 def _t_interval(mean: float, spread: float, seeds: int) -> list[float]:
@@ -180,27 +160,6 @@ def _t_interval(mean: float, spread: float, seeds: int) -> list[float]:
 
     half = float(stdtrit(seeds - 1, CONFIDENCE[1])) * spread / math.sqrt(seeds)
     return [mean - half, mean + half]
-
-
-def _problems(a: Scores, b: Scores) -> list[str]:
-    require_same_problems(
-        (side, seed, scores)
-        for side, arm in (("--scores", a), ("--versus", b))
-        for seed, scores in sorted(arm.items())
-    )
-    problems = sorted(next(iter(a.values())))
-    if not problems:
-        raise InputError("--scores: the arms have no problem; score an evaluation set first")
-    return problems
-
-
-def _matrix(arm: Scores, seeds: Sequence[int], problems: Sequence[str]) -> NDArray[np.int64]:
-    """Correctness of shape (seeds, problems)."""
-    values = np.array([[arm[seed][problem] for problem in problems] for seed in seeds])
-    if not np.isin(values, (0, 1)).all():
-        wrong = problems[int(np.argmin(np.isin(values, (0, 1)).all(axis=0)))]
-        raise InputError(f"--scores, --versus: correct is not 0 or 1 for problem {wrong}; score it again")
-    return values.astype(np.int64)
 
 
 def _generator(draws: int | None, seed: int | None) -> np.random.Generator | None:
@@ -220,7 +179,3 @@ def _probabilities(values: Sequence[float]) -> list[float]:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise InputError("--family-p: a p-value is not a number in [0, 1]; give unadjusted p-values")
     return [float(value) for value in values]
-
-
-def _listed(arm: Scores) -> str:
-    return "seeds " + ", ".join(map(str, sorted(arm)))

@@ -7,7 +7,7 @@ from typing import Any
 from promptdp.errors import InputError
 from promptdp.files import read_json
 from promptdp.statistics.contrast import contrast
-from promptdp.statistics.scores import one_arm, read_scores_files, require_one_evaluation
+from promptdp.statistics.scores import read_two_arms
 
 
 def contrast_files(
@@ -23,12 +23,10 @@ def contrast_files(
     `family` is a JSON list of the unadjusted p-values of the other tests in the same Holm family.
 
     Raises:
-        InputError: as `contrast` and `read_scores_file`, the files are not of one evaluation, or `family` is
-            not a list.
+        InputError: as `contrast` and `read_two_arms`, or `family` is not a list.
     """
-    first, second = read_scores_files(scores), read_scores_files(versus)
-    require_one_evaluation([*first, *second])
+    a, b = read_two_arms(scores, versus)
     family_p = [] if family is None else read_json(family)
     if not isinstance(family_p, list):
         raise InputError(f"{family}: is not a list; write the family's unadjusted p-values as [0.01, 0.2]")
-    return contrast(one_arm(first), one_arm(second), pairs, family_p, draws, seed)
+    return contrast(a, b, pairs, family_p, draws, seed)

@@ -2,12 +2,12 @@
 
 A seed-averaged difference in correctness is an integer multiple of one over the number of seeds, so every
 bootstrap mean and every sign-randomised mean lies on a lattice and its distribution can be computed instead
-of drawn
-(section VII-E). Each function takes the integers themselves, `units`, of shape (N,), and returns lattice
-units too: dividing by N and by the number of units in a whole problem is the caller's.
+of drawn (section VII-E). Each function takes the integers themselves, `units`, of shape (N,), and returns
+lattice units too: dividing by N and by the number of units in a whole problem is the caller's.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 Units = NDArray[np.int64]
 
-ROUNDING = (
-    1e-10  # the FFT's absolute error on a distribution function stays below this up to a million problems
-)
+ROUNDING = 1e-10  # above the FFT's absolute error on a distribution function, up to a million problems
 CHUNK = 1 << 16  # Monte Carlo draws held in memory at once
 
 
@@ -43,7 +41,7 @@ def sign_randomization_p(units: Units) -> float:
 
     The flipped sum over the n values of magnitude w is w(2B - n) with B binomial(n, 1/2); magnitudes are
     convolved directly, not by FFT, whose absolute error would hide a small tail. Without a non-zero unit the
-    p-value is 1.
+    p-value is 1. It is never 0: one that is too small for a float is the smallest float.
     """
     magnitudes, counts = _magnitudes(units)
     heads = np.ones(
@@ -55,7 +53,8 @@ def sign_randomization_p(units: Units) -> float:
         heads = np.convolve(heads, steps)
     total = len(heads) - 1
     sums = 2 * np.arange(total + 1) - total
-    return min(1.0, float(heads[np.abs(sums) >= abs(int(units.sum()))].sum()))
+    p = float(heads[np.abs(sums) >= abs(int(units.sum()))].sum())
+    return max(math.ulp(0.0), min(1.0, p))
 
 
 def drawn_bootstrap_quantiles(

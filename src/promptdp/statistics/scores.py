@@ -97,6 +97,17 @@ def one_arm(files: Iterable[ScoreFile]) -> Scores:
     return scores
 
 
+def read_two_arms(first: Sequence[str | Path], second: Sequence[str | Path]) -> tuple[Scores, Scores]:
+    """The scores of two arms that were evaluated alike.
+
+    Raises:
+        InputError: as `read_scores_file`, `require_one_evaluation` and `one_arm`.
+    """
+    a, b = read_scores_files(first), read_scores_files(second)
+    require_one_evaluation([*a, *b])
+    return one_arm(a), one_arm(b)
+
+
 def require_same_problems(scores: Iterable[tuple[str, int, Mapping[str, int]]]) -> None:
     """Require that scores, each with its file and seed, cover one set of problems: a pair never drops a
     problem.
@@ -148,7 +159,13 @@ def _read_csv(path: Path) -> Iterator[Row]:
     try:
         with open(path, encoding="utf-8-sig", newline="") as stream:
             reader = csv.DictReader(stream)
-            _require_columns(path, reader.fieldnames or ())
+            names = reader.fieldnames or ()
+            if names and names[0].lstrip().startswith("{"):
+                raise InputError(
+                    f"{path}: holds JSON lines, as promptdp score writes them; give CSV with the columns "
+                    "problem_id and correct (a line's id and correct), or Parquet of promptdp score-run"
+                )
+            _require_columns(path, names)
             for row in reader:
                 where = f"{path}:{reader.line_num}"
                 if None in row or None in row.values():
