@@ -7,6 +7,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from promptdp.assurance.scorer_audit import second_letter
@@ -508,29 +510,24 @@ def another_study(files):
     files.score()
 
 
-def another_rule(files):
-    files.predict("base", [r"\boxed{0}", "no", "no"])
-    rescore(files.predictions[0], files.records, "math_strict", files.scores[0])
-    table = pq_with(files.scores[0])
-    table(correct=False)
-
-
-def pq_with(path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    def change(correct: bool) -> None:
-        table = pq.read_table(path)
-        column = pa.array([correct] * len(table))
-        place = table.schema.get_field_index("correct")
-        pq.write_table(table.set_column(place, table.schema.field(place), column), path)
-
-    return change
+def rewritten(path, column, values, metadata=None):
+    """The same file of scores with a column, or with what it says of itself, replaced."""
+    table = pq.read_table(path)
+    place = table.schema.get_field_index(column)
+    table = table.set_column(place, table.schema.field(place), pa.array(values))
+    pq.write_table(table.replace_schema_metadata(metadata or table.schema.metadata), path)
 
 
 BROKEN = {
     "not of study micro": another_study,
-    "another verdict by math_strict": another_rule,
+    "another verdict by math_strict": lambda files: rewritten(files.scores[0], "correct", [False] * 3),
+    "lacks evaluation_set": lambda files: rewritten(
+        files.scores[0], "correct", [False] * 3, {b"promptdp": b'{"schema": "promptdp/scores/1"}'}
+    ),
+    "its columns are not those of scores": lambda files: pq.write_table(
+        pq.read_table(files.scores[0]).drop_columns("tokens"), files.scores[0]
+    ),
+    "has exactly its problems": lambda files: rewritten(files.scores[0], "problem_id", ["p0", "p1", "p1"]),
     "predictions are not among those given": lambda files: files.predictions.pop(),
     "the same run is scored in another file": lambda files: files.scores.append(files.scores[0]),
     "no file of --records has exactly its problems": lambda files: write_records(

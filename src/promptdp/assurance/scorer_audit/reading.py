@@ -6,12 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.evaluation.rescore import read_predictions, read_scores, storable
+from promptdp.evaluation.rescore import COLUMNS, read_predictions, read_scores, storable
 from promptdp.files import sha256_file, shown
-from promptdp.forms import of_study
+from promptdp.forms import Form, of_study, validated
 from promptdp.records.record import Record, read_records
 from promptdp.scoring import RULES, Verdict, score
 from promptdp.study import Study
+
+
+class Source(Form):
+    """What a file of scores says of itself."""
+
+    evaluation_set: str
+    scorer: str
+    arm: str
+    seed: int
+    predictions_sha256: str
 
 
 @dataclass(frozen=True)
@@ -42,12 +52,14 @@ def read_scored(
             rule no longer gives the verdicts in a file.
     """
     answers = {sha256_file(path): path for path in predictions}
-    problems = [(path, {record.id: record for record in read_records(path)}) for path in records]
+    problems = [{record.id: record for record in read_records(path)} for path in records]
     found: dict[tuple[str, str], list[Scored]] = {}
     seen: set[tuple[Any, ...]] = set()
     for path in scores:
         source, table = read_scores(path)
-        of_study(study.name, source, path)
+        of_study(study.name, validated(Source, source, path), path)
+        if not table.schema.equals(COLUMNS):
+            raise InputError(f"{path}: its columns are not those of scores; score again")
         rows = table.to_pylist()
         if source["scorer"] not in RULES:
             raise InputError(f"{path}: there is no scorer {shown(source['scorer'])}; score again")
@@ -57,7 +69,7 @@ def read_scored(
         if run in seen:
             raise InputError(f"{path}: the same run is scored in another file too; give one")
         seen.add(run)
-        known = _problems(path, {row["problem_id"] for row in rows}, problems)
+        known = _problems(path, [row["problem_id"] for row in rows], problems)
         given = read_predictions(answers[source["predictions_sha256"]], known)
         scored = found.setdefault((source["evaluation_set"], source["scorer"]), [])
         for row in rows:
@@ -76,9 +88,9 @@ def read_scored(
     return dict(sorted(found.items()))
 
 
-def _problems(path: Path, ids: set[str], sets: list[tuple[Path, dict[str, Record]]]) -> dict[str, Record]:
+def _problems(path: Path, ids: list[str], sets: list[dict[str, Record]]) -> dict[str, Record]:
     """The evaluation set that has exactly these problems."""
-    for _, problems in sets:
-        if problems.keys() == ids:
+    for problems in sets:
+        if sorted(problems) == sorted(ids):
             return problems
     raise InputError(f"{path}: no file of --records has exactly its problems; add the set's eval.jsonl")
