@@ -13,6 +13,10 @@ ANSWER_CHARACTERS = 2_000
 """Longest answer that is parsed."""
 STATEMENT_CHARACTERS = 1_000
 """Longest stretch of prose searched for a stated value."""
+NEARBY_CHARACTERS = 400
+"""Longest stretch before a statement that is read for what makes it none."""
+LATER_CHARACTERS = 2_000
+"""Longest stretch after a statement that is read for what withdraws it."""
 NESTING = 40
 """Deepest nesting of groups, brackets, functions and exponents, counted where the parser descends."""
 TREE_DEPTH = 60

@@ -19,23 +19,53 @@ class Piece(NamedTuple):
         return self.kind == "math" and WEAK.fullmatch(self.text) is not None
 
 
-WEAK = re.compile(r"\(?\s*(?:\\[A-Za-z]+\s*)?[A-Za-z]{0,4}(?:_\{?\w+\}?)?'*(?:\([a-zA-Z]\))?\s*\)?")
+WEAK = re.compile(
+    r"\(?\s*(?:\\[A-Za-z]+\s*)?[A-Za-z]{0,8}(?:_\{?\w+\}?)?'*(?:\([a-zA-Z]\))?(?:\s*,\s*[a-zA-Z])*\s*\)?"
+)
 NUMERAL = re.compile(
     r"(?:\\?\$\s?|£|€)?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)?(?:\.[0-9]+|(?<=[0-9]))(?:\\?%)?"
 )
 COMMAND = re.compile(r"\\[A-Za-z]+|\\[{}%!,;: ]")
 WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 OPERATOR = re.compile(r"[-+−–/^=<>≤≥≠≈±√π∞∪∩°×÷·²³|!]|\*(?!\*)")
+BULLET = re.compile(r"\n[ \t]*[-*•][ \t]+")
 DECORATION = re.compile(r"\*\*|__|`|#")
 ARTICLES = {"a", "I", "i"}
+FUNCTION = re.compile(
+    r"(?:(?:sqrt|sin|cos|tan|log|ln|abs|gcd|lcm)(?=\s?(?:\(|[0-9]|[a-z](?![A-Za-z])))|pi(?![A-Za-z]))"
+)
+LETTER_TERM = re.compile(r"[ai](?=\s?[-+*/^=<>−]\s?[\w\\($])")
+IMPLIES = re.compile(r"(?<=\s)(?:=>|==>|-->|->)(?=\s)")
+REFERENCE = re.compile(
+    r"(?:theorem|lemma|corollary|proposition|definition|equations?|eq|case|step|part|problem|question|exercise"
+    r"|example|figure|fig|table|section|chapter|page|line|rule|property|method|solution|version|amc|aime|year)s?",
+    re.IGNORECASE,
+)
+REFERRED = re.compile(r"\(?[0-9]{1,4}(?:\.[0-9]+)*\)?")
+
+
+def _letter(text: str, at: int) -> bool:
+    """Whether a one-letter word is mathematics: no article or pronoun, or a term (`3i`, `2 + i`, `a + b`)."""
+    if text[at] not in ARTICLES:
+        return True
+    before = text[max(0, at - 3) : at].rstrip()[-1:]
+    return text[at] != "I" and (
+        LETTER_TERM.match(text, at) is not None
+        or text[at - 1 : at].isdigit()
+        or (at > 0 and text[at - 1] in ")}^")
+        or (before != "" and before in "+-−*/=^")
+    )
 
 
 def _math_ahead(text: str, at: int) -> bool:
     """Whether mathematics goes on at a place, spaces aside."""
-    rest = text[at : at + 24].lstrip()
+    at += len(text[at : at + 24]) - len(text[at : at + 24].lstrip())
+    rest = text[at : at + 24]
+    if FUNCTION.match(rest):
+        return True
     word = WORD.match(rest)
     if word:
-        return len(word[0]) == 1 and word[0] not in ARTICLES
+        return len(word[0]) == 1 and _letter(text, at)
     return bool(rest) and (
         rest[0].isdigit() or rest[0] in "\\([-−+.$√π∞|" or OPERATOR.match(rest) is not None
     )
@@ -62,6 +92,11 @@ def _operator(text: str, at: int, after_math: bool) -> bool:
     if char in ":_":
         return after_math and text[at - 1] != " " and _math_ahead(text, at + 1)
     return OPERATOR.match(text, at) is not None and (char in "!°π∞²³|%" or _math_ahead(text, at + 1))
+
+
+def _opened(text: str) -> bool:
+    """Whether a bracket opened in a text is still open."""
+    return sum(char in "([" for char in text) > sum(char in ")]" for char in text)
 
 
 def _run(text: str, at: int) -> int:
@@ -91,10 +126,12 @@ def _run(text: str, at: int) -> int:
             if close is None:
                 break
             at = end = close
-        elif char in "])" and end > start:
+        elif char in "])" and end > start and (text.endswith(r"\right", 0, at) or _opened(text[start:at])):
             at = end = at + 1
+        elif (function := FUNCTION.match(text, at)) and not text[max(0, at - 1) : at].isalpha():
+            at = end = function.end()
         elif (word := WORD.match(text, at)) is not None:
-            if len(word[0]) > 1 or word[0] in ARTICLES:
+            if len(word[0]) > 1 or not _letter(text, at):
                 break
             at = end = word.end()
         elif _operator(text, at, after_math=end > start):
@@ -106,18 +143,24 @@ def _run(text: str, at: int) -> int:
 
 def pieces(text: str) -> list[Piece]:
     """The pieces of a statement up to unfinished mathematics, without decoration and bracketed remarks."""
-    text = DECORATION.sub("", text)
+    text = IMPLIES.sub("⇒", DECORATION.sub("", BULLET.sub("\n", text)))
     found: list[Piece] = []
     at = 0
+    touching = False
     while at < len(text):
         char = text[at]
         span = math_span(text, at) if char in "$\\" else None
+        start = at
         if span is not None:
-            found.append(Piece("math", text[span[0] : span[1]].strip().rstrip(".,;")))
+            content = text[span[0] : span[1]].strip().rstrip(".,;")
             at = span[2]
+            if touching and found and found[-1].kind == "math":
+                found[-1] = Piece("math", found[-1].text + content)
+            else:
+                found.append(Piece("math", content))
         elif char.isspace():
             at += 1
-        elif text.startswith((r"\(", r"\[", "$$", r"\begin{"), at):
+        elif text.startswith((r"\(", r"\[", "$$", r"\begin{", r"\end{"), at):
             break
         elif (end := _run(text, at)) > at and not (char in ":=" and end == at + 1):
             found.append(Piece("math", text[at:end].strip()))
@@ -131,15 +174,21 @@ def pieces(text: str) -> list[Piece]:
         else:
             found.append(Piece("punctuation", char))
             at += 1
+        touching = span is None and at > start and not text[at - 1].isspace()
     return _merged(found)
 
 
 def _merged(found: list[Piece]) -> list[Piece]:
-    """The pieces with an unfinished equality joined to the mathematics that follows it."""
+    """The pieces with an unfinished equality joined to what follows it; a reference ("Lemma 2") is a word."""
     merged: list[Piece] = []
     for piece in found:
-        if merged and piece.kind == "math" and merged[-1].kind == "math" and merged[-1].text.endswith("="):
-            merged[-1] = Piece("math", f"{merged[-1].text} {piece.text}")
+        last = merged[-1] if merged else None
+        if last and piece.kind == last.kind == "math" and last.text.endswith("="):
+            merged[-1] = Piece("math", f"{last.text} {piece.text}")
+        elif (
+            last and last.kind == "word" and REFERENCE.fullmatch(last.text) and REFERRED.fullmatch(piece.text)
+        ):
+            merged[-1] = Piece("word", f"{last.text} {piece.text}")
         else:
             merged.append(piece)
     return merged
