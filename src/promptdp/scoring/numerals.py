@@ -1,49 +1,95 @@
 r"""Numbers in running text: `1,250`, `$18.50`, `\frac{1}{2}`, `3 \times 10^4`, `5 dollars and 20 cents`."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
 from promptdp.scoring.limits import BITS, DIGITS
+from promptdp.scoring.units import canonical_word
+from promptdp.scoring.vocabulary import vocabulary
 
+LETTERS = "A-Za-zÀ-ÖØ-öø-ɏͰ-ӿ"
+"""Letters that make a digit beside them part of a word; in scripts without case, words touch numbers."""
 PLAIN = str.maketrans(
     {"−": "-", "–": "-", "‐": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "×": "*", "·": "*", "⁄": "/"}
-    | {"½": " 1/2", "¼": " 1/4", "¾": " 3/4", "⅓": " 1/3", "⅔": " 2/3"}
+    | {"٫": ".", "٬": ",", "\u200b": "", "\u200e": "", "\u200f": "", "\ufeff": ""}
 )
-DECIMAL = (
-    r"(?:[0-9]{1,3}(?:(?:,|\s?\{\s?,\s?\}\s?|,\\!\s?|\\,| )[0-9]{3})+(?![0-9])(?:\.[0-9]+)?"
-    r"|[0-9]+(?:\.[0-9]+)?"
-    r"|(?<![\w.])\.[0-9]+)"
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+MARKUP = re.compile(
+    r"(?P<digits>[^\D0-9]+)|(?P<powers>⁻?[⁰¹²³⁴-⁹]+)|(?P<vulgar>[¼-¾⅐-⅞])|(?P<wide>[！-～])"
+    r"|(?P<gap>\\[;: ]|\\quad\b)"
+    r"|<<[^<>\n]*>>|\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mbox|operatorname)(?![A-Za-z])"
+    r"|(?<![0-9*])\*{2,3}|\*{2,3}(?![0-9*])|(?<![\w*)])\*(?=[^\s*][^*\n]{0,40}\*)|(?<=[^\s*])\*(?=[.,;:!?]|$)"
+    r"|(?<![A-Za-z0-9_])_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?![A-Za-z0-9_{])"
 )
+GROUPED = r"[0-9]{1,3}(?:(?:,|\s?\{\s?,\s?\}\s?|,\\!\s?|\\,| |['’])[0-9]{3})+(?![0-9])(?:\.[0-9]+)?"
+DECIMAL = rf"(?:{GROUPED}|[0-9]+(?:\.[0-9]+)?|(?<![\w.])\.[0-9]+)"
 WHOLE = r"[0-9]+"
 POWER = r"\s?\^\s?\{?\s?(?P<NAME>-?[0-9]{1,4})\}?"
+ONE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?![.,:]?[0-9])"
+COMPOUND = (
+    rf"(?!{ONE})[0-9]+(?:[.,:][0-9]+)+|[0-9]+ : [0-9]+|[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}(?![0-9])"
+    r"|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2,4}(?![0-9])"
+)
+"""Digits that state no one number: a clock time, a ratio, a date, a list, a decimal comma."""
 NUMBER = re.compile(
-    r"(?<!\w)(?<!\^)(?<!\^\{)(?<!\^-)(?<![A-Za-z]-)(?<![0-9]\.)(?:"
-    rf"(?P<dollars>{DECIMAL})(?:\sdollars?,?)?\sand\s(?P<cents>[0-9]{{1,2}})\scents?\b"
+    rf"(?<![{LETTERS}0-9])(?<!\^)(?<!\^\{{)(?<!\^-)(?<![A-Za-z]-)(?<![0-9][.,:])(?<![A-Za-z0-9)}}\]]_)(?<!_\{{)(?:"
+    rf"(?P<compound>{COMPOUND})"
+    rf"|(?P<dollars>{DECIMAL})(?:\sdollars?,?)?\sand\s(?P<cents>[0-9]{{1,2}})\scents?\b"
     rf"|(?:(?P<mixed>{WHOLE})\s?)?\\[dt]?frac\s?\{{(?P<top>-?{WHOLE})\}}\s?\{{(?P<bottom>{WHOLE})\}}"
-    rf"|(?P<whole>{WHOLE})\s(?P<over>{WHOLE})/(?P<under>{WHOLE})"
+    r"|(?:(?P<whole_digit>[0-9]+)\s?)?\\[dt]?frac\s?(?P<over_digit>[0-9])\s?(?P<under_digit>[0-9])(?![0-9])"
+    rf"|(?P<whole>{WHOLE})[ \t](?:and[ \t])?(?P<over>{WHOLE})/(?P<under>{WHOLE})"
     rf"|(?P<slash>{DECIMAL})\s?/\s?(?P<divisor>{WHOLE}(?:\.[0-9]+)?)(?![0-9]*[\w(])"
     rf"|(?P<mantissa>{DECIMAL})\s?(?:\\times|\\cdot|\*|x)\s?10{POWER.replace('NAME', 'ten')}"
     rf"|(?P<base>{DECIMAL}){POWER.replace('NAME', 'power')}"
     rf"|(?P<scientific>{DECIMAL})[eE](?P<exponent>[+-]?[0-9]{{1,3}})(?!\w)"
+    rf"|(?P<thousands>{DECIMAL})\s(?P<scale>thousand|million|billion)\b"
     rf"|(?P<decimal>{DECIMAL}))"
 )
+SCALES = {"thousand": 3, "million": 6, "billion": 9}
+GLUED = re.compile(rf"[{LETTERS}]+")
+SCALED = re.compile(r"k|K|M|B|bn|mn|mil")
+SYMBOLS = vocabulary("c f w v kw kwh gb mb tb cal kcal kph rpm pt hp")
+"""Symbols of units written against a number, beside those that `units` knows."""
+TITLE = re.compile(
+    r"\b(?:steps?|parts?|theorem|lemma|equations?|eq\.|figure|fig\.|table|section|chapter|(?<!for )example"
+    r"|questions?|problem|exercise|method|option|note|reference|ref\.|appendix|footnote)\s?[#(]?$",
+    re.IGNORECASE,
+)
 CURRENCY = re.compile(r"(?:\\?\$|£|€)?(?P<minus>-\s?)?(?:\\?\$|£|€)?\s?$")
+SPOKEN_MINUS = re.compile(
+    r"(?:\bnegative|(?:(?:^|[=:(#]|\b(?:is|are|was|be|get|gets|gives|equals|at|to|answer))\s{0,2})minus)\s[$£€]?$",
+    re.IGNORECASE,
+)
+COPULA = re.compile(r"\b(?:is|are|was|be|equals)$", re.IGNORECASE)
 
 
 class Number(NamedTuple):
-    """A number of a text: its place, its value, and its canonical form."""
+    """A number of a text: its place, its value, and its canonical form; no value where digits state none."""
 
     start: int
     end: int
-    value: Fraction
+    value: Fraction | None
     text: str
 
 
 def plain(text: str) -> str:
-    """The text with the typographic forms of minus, space, times and common fractions made plain."""
-    return text.translate(PLAIN)
+    """The text in plain signs: ASCII digits, `^` for superscripts, no emphasis, no calculator annotations."""
+    return MARKUP.sub(_plain_sign, text.translate(PLAIN))
+
+
+def _plain_sign(match: re.Match[str]) -> str:
+    if match["digits"]:
+        return "".join(str(unicodedata.decimal(digit)) for digit in match["digits"])
+    if match["powers"]:
+        return "^" + match["powers"].translate(SUPERSCRIPTS)
+    if match["vulgar"]:
+        return " " + unicodedata.normalize("NFKC", match["vulgar"]).replace("⁄", "/")
+    if match["wide"]:
+        return unicodedata.normalize("NFKC", match["wide"])
+    return " " if match["gap"] else ""
 
 
 def canonical(value: Fraction, decimal: bool) -> str:
@@ -59,6 +105,8 @@ def canonical(value: Fraction, decimal: bool) -> str:
 
 def is_negative(text: str, start: int) -> bool:
     """Whether the number at `start` has a minus sign, rather than a subtraction or a bullet before it."""
+    if SPOKEN_MINUS.search(text, max(0, start - 20), start):
+        return True
     match = CURRENCY.search(text, max(0, start - 6), start)
     if match is None or match["minus"] is None:
         return False
@@ -66,22 +114,24 @@ def is_negative(text: str, start: int) -> bool:
     previous = before.rstrip(" ")[-1:]
     if before[-1:].isalnum() or previous.isdigit() or previous in tuple(")}%"):
         return False
-    return not match["minus"][1:] or previous in tuple("=:(")
+    spaced = bool(match["minus"][1:])
+    return not spaced or previous in tuple("=:(#") or COPULA.search(before.rstrip(" ")) is not None
 
 
 def magnitude(match: re.Match[str]) -> tuple[Fraction, bool] | None:
-    """The unsigned value of a match and whether it is a decimal; None over a cap or over zero."""
-    if match.end() - match.start() > DIGITS:
+    """The unsigned value of a match and whether it is a decimal; None if none, over a cap or over zero."""
+    if match["compound"] or match.end() - match.start() > DIGITS:
         return None
-    groups = {
-        name: re.sub(r"[^0-9.+-]", "", text) for name, text in match.groupdict().items() if text is not None
-    }
+    if match["scale"]:
+        return Fraction(_digits(match["thousands"])) * 10 ** SCALES[match["scale"]], True
+    groups = {name: _digits(text) for name, text in match.groupdict().items() if text is not None}
     part = {name: Fraction(text) for name, text in groups.items()}
     if "cents" in part:
         return part["dollars"] + part["cents"] / 100, True
     for top, bottom, whole in (
         ("top", "bottom", "mixed"),
         ("over", "under", "whole"),
+        ("over_digit", "under_digit", "whole_digit"),
         ("slash", "divisor", ""),
     ):
         if bottom in part:
@@ -101,9 +151,30 @@ def magnitude(match: re.Match[str]) -> tuple[Fraction, bool] | None:
     return part["decimal"], True
 
 
+def _digits(text: str) -> str:
+    return re.sub(r"[^0-9.+-]", "", text)
+
+
 def numbers(text: str) -> Iterator[Number]:
-    """The numbers of a plain text in order; a digit inside a word, an index or an exponent is none."""
+    """The numbers of a plain text in order.
+
+    A digit inside a word, an index, an exponent, an ordinal or the number of a step is none.
+    """
     for match in NUMBER.finditer(text):
-        if (size := magnitude(match)) is not None:
-            value = -size[0] if is_negative(text, match.start()) else size[0]
-            yield Number(match.start(), match.end(), value, canonical(value, size[1]))
+        start, end = match.span()
+        if TITLE.search(text, max(0, start - 14), start):
+            continue
+        size = magnitude(match)
+        letters = GLUED.match(text, end)
+        if letters is not None:
+            word = letters[0]
+            times = word in ("x", "X") and text[letters.end() : letters.end() + 2].strip()[:1].isdigit()
+            if SCALED.fullmatch(word):
+                size = None
+            elif not (times or word.lower() in SYMBOLS or canonical_word(word)):
+                continue
+        if size is None:
+            yield Number(start, end, None, "")
+        else:
+            value = -size[0] if is_negative(text, start) else size[0]
+            yield Number(start, end, value, canonical(value, size[1]))

@@ -93,15 +93,17 @@ SUPPOSES = re.compile(
 )
 DISOWNS = re.compile(
     r"\b(?:wrong|incorrect|false|mistaken|tempting|previous|earlier|initial|original|naive|other|another"
-    r"|alternative|second|second[- ]best|next[- ]best|least|less|worst|bad|poor|possible|trial)\s(?:\w+\s)?$",
+    r"|alternative|second|third|fourth|fifth|(?:second|next)[- ]best|least|less|worst|bad|possible|trial)"
+    r"\s(?:\w+\s)?$",
     re.I,
 )
 ASKS = re.compile(r"^\W*(?:is|are|was|could|can|does|do|did|should|would|might|why|how|what)\b", re.I)
 EVADES = re.compile(
     r"\b(?:not|never|neither|nor|cannot|no longer|hardly|anything (?:but|except|other than)|far from|except"
-    r"|maybe|perhaps|possibly|might|may|could|either|both|between|somewhere|unlikely|unsure|unclear"
+    r"|maybe|perhaps|possibly|(?:might|may|could) (?:also |well )?be|either|both|between|somewhere"
     r"|(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|rather) than"
-    r"|at (?:least|most)|up to|no more|not only|almost|nearly|say)\b|n['’]t\b",
+    r"|unlikely|unsure|unclear|at (?:least|most)|(?:is|are|be|can|for|has|have) up to|no more|almost"
+    r"|nearly|say)\b|n['’]t\b",
     re.I,
 )
 
