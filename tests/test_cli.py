@@ -7,7 +7,7 @@ import sys
 import pytest
 
 VERBS = (
-    "study records base calibrate account compose train predict score score-run scorers freeze contrast "
+    "study records base calibrate account compose train predict score score-run scorers freeze contrast power "
     "contrast-run table figure executions decide certificate release audit-sheet audit-read"
 ).split()
 

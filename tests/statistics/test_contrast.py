@@ -1,104 +1,67 @@
-"""A contrast's numbers: recorded answers, edge cases, and what must hold for any pair of arms."""
+"""A contrast's numbers: the paper's, edge cases, the definitions by brute force, and symmetries."""
 
-import csv
-import gc
+import itertools
 import json
-from pathlib import Path
+import math
+from fractions import Fraction
 
+import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
 
 from promptdp.errors import InputError
 from promptdp.statistics.contrast import contrast, mcnemar_p_values
-from promptdp.statistics.contrast_files import contrast_files
-
-CASES = Path(__file__).parents[3] / "shared" / "cases" / "statistics"
-needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the recorded statistics cases are not present")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _cheap_collections():
-    """Holm's adjustment collects garbage on every call, which is slow where many modules are loaded."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-def recorded(wanted):
-    if not CASES.is_dir():
-        return []
-    answers = json.loads((CASES / "answers.json").read_text())["answers"]
-    return [
-        pytest.param(case, key, answer, id=f"{case}-{key}")
-        for case, contrasts in answers.items()
-        for key, answer in contrasts.items()
-        if wanted(answer)
-    ]
-
-
-def arm_file(case, arm, scorer, folder):
-    """One arm of a recorded case in the command's format."""
-    path = folder / f"{arm}-{scorer}.csv"
-    with open(CASES / f"{case}.csv", newline="") as source, open(path, "w", newline="") as target:
-        writer = csv.writer(target)
-        writer.writerow(["problem_id", "seed", "correct"])
-        writer.writerows(
-            [row["problem_id"], row["seed"], row[scorer]]
-            for row in csv.DictReader(source)
-            if row["arm"] == arm
-        )
-    return [path]
-
-
-def arms_of(case, key, folder):
-    pair, scorer = key.split("|")
-    return [arm_file(case, arm, scorer, folder) for arm in pair.split("-")]
 
 
 def same(value):
     return None if value is None else pytest.approx(value, rel=1e-9, abs=1e-12)
 
 
-@needs_cases
-@pytest.mark.parametrize(("case", "key", "answer"), recorded(lambda answer: "error" not in answer))
-def test_recorded_contrasts_are_reproduced(case, key, answer, tmp_path):
-    result = contrast_files(*arms_of(case, key, tmp_path), draws=100_000, seed=5)
-    assert result["n_problems"] == answer["n_problems"]
-    assert result["accuracy_pp"] == same(answer["acc_a_pp"])
-    assert result["versus_accuracy_pp"] == same(answer["acc_b_pp"])
-    assert result["difference_pp"] == same(answer["diff_pp"])
-    assert result["ci95_pp"] == same(answer["ci95_exact_bootstrap_pp"])
-    assert result["mde_pp"] == same(answer["mde80_pp"])
-    assert result["sign_randomization_p"] == same(answer["sign_randomization_p_exact"])
-    assert result["seed_sd_pp"] == same(answer["seed_diff_sd_pp"])
-    assert result["seed_t_ci95_pp"] == same(answer["seed_t_interval_pp"])
-    assert result["per_seed_pp"] == [same(test["diff_pp"]) for test in answer["mcnemar"]]
-    assert result["mcnemar"] == [
-        {
-            "seed": test["seed_a"],
-            "b": test["b"],
-            "c": test["c"],
-            "p": same(test["p"]),
-            "p_holm": same(test["p_holm"]),
-        }
-        for test in answer["mcnemar"]
-    ]
-    step = answer["lattice_step_pp"] * (1 + 1e-9)
-    for drawn, exact in zip(result["monte_carlo"]["ci95_pp"], result["ci95_pp"], strict=True):
-        assert abs(drawn - exact) <= step
+# --- what the paper prints -------------------------------------------------------------------------------
 
 
-@needs_cases
-@pytest.mark.parametrize(("case", "key", "answer"), recorded(lambda answer: "error" in answer))
-def test_recorded_faults_are_refused(case, key, answer, tmp_path):
-    expected = {
-        "arms cover different problems": "lacks problems",
-        "duplicate (problem_id, arm, seed)": "twice",
-        "no shared seed": "shares no seed",
-    }[answer["error"]]
-    with pytest.raises(InputError, match=expected):
-        contrast_files(*arms_of(case, key, tmp_path))
+def arms_of_counts(problems, counts):
+    """Two arms whose pairs of seeds have these wins and losses."""
+    a, b = {}, {}
+    for seed, (wins, losses) in enumerate(counts, start=1):
+        a[seed] = {str(problem): int(problem < wins) for problem in range(problems)}
+        b[seed] = {str(problem): int(wins <= problem < wins + losses) for problem in range(problems)}
+    return a, b
+
+
+PUBLISHED_SEEDS = {
+    "MATH": (4499, (104, 142, 118, 113), (2.31, 3.16, 2.62, 2.51), "0.36", ("2.08", "3.22")),
+    "GSM8K": (1319, (43, 37, 35, 56), (3.26, 2.81, 2.65, 4.25), "0.72", ("2.10", "4.38")),
+    "SVAMP": (1000, (10, 7, 14, 17), (1.0, 0.7, 1.4, 1.7), None, ("0.50", "1.90")),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED_SEEDS)
+def test_the_published_seed_intervals_follow_from_counts(name):
+    problems, net, per_seed, spread, interval = PUBLISHED_SEEDS[name]
+    result = contrast(*arms_of_counts(problems, [(wins, 0) for wins in net]))
+    assert [round(value, 2) for value in result["per_seed_pp"]] == list(per_seed)
+    assert spread is None or f"{result['seed_sd_pp']:.2f}" == spread
+    assert tuple(f"{edge:.2f}" for edge in result["seed_t_ci95_pp"]) == interval
+
+
+def test_rounded_points_would_miss_the_published_seed_interval():
+    points = np.array(PUBLISHED_SEEDS["MATH"][2])
+    half = scipy.stats.t.ppf(0.975, 3) * points.std(ddof=1) / 2
+    assert f"{points.mean() - half:.2f}" == "2.07"  # the paper prints 2.08, which the counts give
+
+
+@pytest.mark.parametrize(
+    ("problems", "wins", "losses", "printed"), [(4499, 385, 281, "6.4e-05"), (1319, 112, 77, "1.3e-02")]
+)
+def test_published_mcnemar_p_values_follow_from_counts(problems, wins, losses, printed):
+    # The largest Holm-adjusted p of four seeds is its own unadjusted value when the others are smaller.
+    larger = [(wins + 60, losses)] * 3
+    tests = contrast(*arms_of_counts(problems, [(wins, losses), *larger]))["mcnemar"]
+    assert f"{max(test['p_holm'] for test in tests):.1e}" == printed
 
 
 # --- edge cases ------------------------------------------------------------------------------------------
@@ -183,7 +146,18 @@ REFUSED = {
     "no problem": ({1: {}}, {1: {}}, {}, "no problem"),
     "other problems": (scores(s1="101"), scores(s1="10"), {}, "lacks problems .* c;"),
     "other problems within an arm": (scores(s1="101", s2="10"), scores(s1="101"), {}, "seed 2 lacks"),
+    "other problems, in both arms": (
+        {1: dict.fromkeys("abcdefg", 1)},
+        {1: dict.fromkeys("ghijk", 1)},
+        {},
+        "second arm: .* first arm has: a, b, c and 3 more",
+    ),
     "a score of 2": (scores(s1="12"), scores(s1="10"), {}, "not 0 or 1 for problem b"),
+    "a score that is NaN": ({1: {"a": 1, "b": float("nan")}}, scores(s1="10"), {}, "0 or 1 for problem b"),
+    "no score": ({1: {"a": 1, "b": None}}, scores(s1="10"), {}, "0 or 1 for problem b"),
+    "a score that is text": ({1: {"a": "1", "b": "0"}}, scores(s1="10"), {}, "0 or 1 for problem a"),
+    "half a point": (scores(s1="10"), {1: {"a": 1, "b": 0.5}}, {}, "0 or 1 for problem b"),
+    "an absent second arm": (scores(s1="10"), {}, {}, "second arm: has no scores"),
     "an unknown pairing": (scores(s1="1"), scores(s1="1"), {"pairs": "all"}, "paired or pooled"),
     "draws without seed": (scores(s1="1"), scores(s1="1"), {"draws": 10}, "go together"),
     "seed without draws": (scores(s1="1"), scores(s1="1"), {"seed": 10}, "go together"),
@@ -201,15 +175,96 @@ def test_bad_arms_are_refused_with_one_line(a, b, options, message):
     assert "\n" not in str(caught.value)
 
 
-# --- properties ------------------------------------------------------------------------------------------
+# --- the definitions, by brute force and by other libraries ----------------------------------------------
 
 
 @st.composite
-def arms(draw):
-    problems = draw(st.integers(2, 12))
-    seeds = draw(st.integers(1, 3))
+def arms(draw, most_problems=12, seedless=False):
+    problems = draw(st.integers(1 if seedless else 2, most_problems))
     digits = st.text("01", min_size=problems, max_size=problems)
-    return [scores(**{f"s{k}": draw(digits) for k in range(1, seeds + 1)}) for _ in range(2)]
+    seeds = draw(st.integers(1, 3))
+    pair = [scores(**{f"s{k}": draw(digits) for k in range(1, seeds + 1)}) for _ in range(2)]
+    if seedless and draw(st.booleans()):
+        pair[draw(st.integers(0, 1))] = scores(s0=draw(digits))
+    return pair
+
+
+@given(arms(most_problems=5, seedless=True))
+@settings(max_examples=60, deadline=None)
+def test_a_contrast_is_what_its_definition_says(pair):
+    a, b = pair
+    problems = sorted(next(iter(a.values())))
+
+    def mean(arm, problem):
+        return Fraction(sum(seed[problem] for seed in arm.values()), len(arm))
+
+    gains = [mean(a, problem) - mean(b, problem) for problem in problems]
+    count = len(gains)
+    resamples = sorted(sum(resample) for resample in itertools.product(gains, repeat=count))
+    flips = [
+        abs(sum(sign * gain for sign, gain in zip(signs, gains, strict=True)))
+        for signs in itertools.product((-1, 1), repeat=count)
+    ]
+    result = contrast(a, b)
+    assert result["difference_pp"] == same(float(100 * sum(gains) / count))
+    edges = [
+        resamples[math.ceil(level * len(resamples)) - 1] for level in (Fraction(1, 40), Fraction(39, 40))
+    ]
+    assert result["ci95_pp"] == [same(float(100 * edge / count)) for edge in edges]
+    variance = sum((gain - sum(gains) / count) ** 2 for gain in gains) / count
+    assert result["mde_pp"] == pytest.approx(2.80159 * 100 * math.sqrt(variance / count), rel=1e-5)
+    assert result["sign_randomization_p"] == same(sum(f >= abs(sum(gains)) for f in flips) / len(flips))
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+@settings(max_examples=60, deadline=None)
+def test_mcnemar_is_the_two_sided_exact_binomial_test(wins, losses):
+    (test,) = contrast(*arms_of_counts(1 + wins + losses, [(wins, losses)]))["mcnemar"]
+    assert (test["b"], test["c"]) == (wins, losses)
+    expected = scipy.stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    assert test["p"] == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+def test_small_p_values_keep_their_digits():
+    a, b = arms_of_counts(1000, [(1000, 0), (950, 2)])
+    result = contrast(a, b)
+    assert result["mcnemar"][0]["p"] == pytest.approx(2.0**-999, rel=1e-12, abs=0)  # 1.9e-301
+    assert result["mcnemar"][0]["p_holm"] == pytest.approx(2.0**-998, rel=1e-12, abs=0)
+    tail = 2 * (1 + 952 + 952 * 951 // 2)
+    assert result["mcnemar"][1]["p"] == pytest.approx(tail * 2.0**-952, rel=1e-12, abs=0)
+    assert 0 < result["sign_randomization_p"] < 1e-270
+
+
+PROBABILITIES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 1e-300, 0.01, 0.5, 1.0]), max_size=9)
+
+
+@given(arms(), PROBABILITIES)
+@settings(max_examples=15, deadline=None)
+def test_holms_adjustment_is_the_one_of_statsmodels(pair, family):
+    tests = contrast(*pair, family_p=family)["mcnemar"]
+    adjusted = multipletests([*(test["p"] for test in tests), *family], method="holm")[1]
+    assert [test["p_holm"] for test in tests] == [same(p) for p in adjusted[: len(tests)]]
+
+
+@given(
+    arms(seedless=True), st.sampled_from(["paired", "pooled"]), st.sampled_from([{}, {"draws": 7, "seed": 0}])
+)
+@settings(max_examples=80, deadline=None)
+def test_every_contrast_is_valid_json_and_holds_together(pair, pairs, drawn):
+    a, b = pair
+    result = contrast(a, b, pairs=pairs, **drawn)
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    low, high = result["ci95_pp"]
+    assert -100 <= low <= high <= 100 and result["mde_pp"] >= 0
+    assert low - 1e-9 <= result["difference_pp"] <= high + 1e-9
+    assert 0 < result["sign_randomization_p"] <= 1
+    alone = len(result["mcnemar"]) == 1
+    assert (result["seed_sd_pp"] is None) == (result["seed_t_ci95_pp"] is None) == alone
+    for test in result["mcnemar"]:
+        assert 0 < test["p"] <= test["p_holm"] <= 1
+
+
+# --- properties ------------------------------------------------------------------------------------------
 
 
 @given(arms())

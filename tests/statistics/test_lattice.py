@@ -56,9 +56,63 @@ def test_a_level_reached_exactly_is_reached():
     assert lattice.bootstrap_quantiles(np.array([0, 1]), (0.25, 0.75, 0.76)) == [0, 1, 2]
 
 
-def test_a_tail_far_below_rounding_keeps_its_digits():
-    # 200 wins and no loss: only the two unanimous assignments are as extreme.
-    assert lattice.sign_randomization_p(np.ones(200, dtype=np.int64)) == pytest.approx(2.0**-199, rel=1e-12)
+def counted_sign_p(units):
+    """The sign p-value of many units, counting assignments by whole numbers."""
+    ways = Counter({0: 1})
+    for unit in units:
+        turned = Counter()
+        for total, count in ways.items():
+            turned[total + unit] += count
+            turned[total - unit] += count
+        ways = turned
+    extreme = sum(count for total, count in ways.items() if abs(total) >= abs(sum(units)))
+    return float(Fraction(extreme, 2 ** len(units)))
+
+
+TAILS = {
+    "a loss among wins of four sizes": [4] * 260 + [3] * 240 + [2] * 260 + [1] * 239 + [-2],  # 1e-296
+    "losses of every size": [4] * 150 + [3] * 150 + [1] * 200 + [-1] * 3 + [-3] * 2 + [-4] * 2,
+    "sizes without a common divisor": [6] * 90 + [-6] * 20 + [4] * 70 + [-4] * 30 + [3] * 40 + [-3] * 5,
+    "near the middle": [3] * 60 + [-3] * 55 + [2] * 30 + [-2] * 31,
+}
+
+
+@pytest.mark.parametrize("units", TAILS.values(), ids=TAILS.keys())
+def test_a_tail_far_below_rounding_keeps_its_digits(units):
+    expected = counted_sign_p(units)
+    assert lattice.sign_randomization_p(np.array(units)) == pytest.approx(expected, rel=1e-11, abs=0)
+
+
+def test_a_p_value_below_the_smallest_float_is_not_zero():
+    assert lattice.sign_randomization_p(np.ones(4499, dtype=np.int64)) == 5e-324
+
+
+@given(st.lists(st.integers(-3, 3), min_size=2, max_size=10))
+@settings(max_examples=20, deadline=None)
+def test_the_sign_p_value_is_the_exact_permutation_test_of_scipy(units):
+    test = scipy.stats.permutation_test(
+        (np.array(units),), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    if sum(units):  # scipy doubles the smaller side and caps it at 1
+        assert lattice.sign_randomization_p(np.array(units)) == pytest.approx(test.pvalue)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_bootstrap_quantiles_are_those_of_scipys_resampling(seed):
+    generator = np.random.default_rng(seed)
+    a, b = generator.random((2, 4, 400)) < [[[0.6]], [[0.5]]]
+    units = a.sum(0).astype(int) - b.sum(0)
+    drawn = scipy.stats.bootstrap(
+        (a.mean(0), b.mean(0)),
+        lambda x, y, axis: (x - y).mean(axis=axis),
+        paired=True,
+        method="percentile",
+        n_resamples=50_000,
+        batch=2_000,
+        rng=generator,
+    ).confidence_interval
+    low, high = lattice.bootstrap_quantiles(units, (0.025, 0.975))
+    assert np.array([low, high]) / (4 * 400) == pytest.approx([drawn.low, drawn.high], abs=1.01 * 4 / 1600)
 
 
 @pytest.mark.parametrize("ones", [3, 1500, 4400])

@@ -1,16 +1,19 @@
 """Files of scores: the forms they may have, and the faults that are refused by name."""
 
 import json
-import subprocess
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from promptdp.errors import InputError
-from promptdp.statistics.contrast_files import contrast_files
-from promptdp.statistics.scores import METADATA_KEY, one_arm, read_scores_file, read_scores_files
+from promptdp.statistics.scores import (
+    METADATA_KEY,
+    one_arm,
+    read_scores_file,
+    read_scores_files,
+    read_two_arms,
+)
 
 
 def write(path, text):
@@ -99,6 +102,12 @@ FAULTS = {
     ),
     "no seed in a column of seeds": ("x.csv", "problem_id,correct,seed\na,1,\n", "x.csv:2: seed is not"),
     "a quote that never ends": ("x.csv", 'problem_id,correct\n"a,1\nb,1\n', "fields"),
+    "lines of promptdp score": (
+        "x.jsonl",
+        '{"correct":true,"extracted":"\\"","id":"a","reason":"boxed"}\n',
+        "x.jsonl: holds JSON lines, as promptdp score writes them; give CSV .* problem_id and correct",
+    ),
+    "lines of JSON in a file of any name": ("x.csv", '\ufeff{"id": "a"}\n', "x.csv: holds JSON lines"),
     "a Parquet file that is none": ("x.parquet", "problem_id,correct\n", "x.parquet: is not a Parquet"),
 }
 
@@ -153,29 +162,6 @@ def test_a_folder_is_no_file_of_scores(name, tmp_path):
         read_scores_file(tmp_path / name)
 
 
-FAMILIES = [
-    "null",
-    "{}",
-    "0.5",
-    '["0.5"]',
-    "[true]",
-    "[1.5]",
-    "[-0.1]",
-    "[NaN]",
-    "[[0.1]]",
-    "garbage",
-    "[1e999]",
-]
-
-
-@pytest.mark.parametrize("text", [*FAMILIES, "[" * 100_000])
-def test_a_family_that_is_no_list_of_probabilities_is_refused_by_name(text, tmp_path):
-    arm = [write(tmp_path / "a.csv", "problem_id,correct\na,1\n")]
-    family = write(tmp_path / "family.json", text)
-    with pytest.raises(InputError, match=r"family\.json|--family-p"):
-        contrast_files(arm, arm, family=family)
-
-
 @pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
 def test_an_absent_file_is_an_input_error(name, tmp_path):
     with pytest.raises(InputError, match=rf"{name}: cannot be read \(No such file or directory\)"):
@@ -223,35 +209,18 @@ DIFFERENCES = {
 def test_arms_predicted_in_different_settings_are_not_compared(key, manifest, tmp_path):
     first, second = scored(tmp_path / "a.parquet"), scored(tmp_path / "b.parquet", manifest)
     with pytest.raises(InputError, match=rf"b.parquet: {key} is .*a.parquet; predict and score both"):
-        contrast_files(first, second)
+        read_two_arms(first, second)
 
 
 @pytest.mark.parametrize("key", METADATA)
 def test_arms_scored_differently_are_not_compared(key, tmp_path):
     first, second = scored(tmp_path / "a.parquet"), scored(tmp_path / "b.parquet", **{key: "other"})
     with pytest.raises(InputError, match=f"b.parquet: {key} is other"):
-        contrast_files(first, second)
+        read_two_arms(first, second)
 
 
 def test_arms_may_differ_in_what_makes_them_arms(tmp_path):
     first = scored(tmp_path / "a.parquet", MANIFEST | {"adapter_sha256": "cc"}, arm="gold")
     second = scored(tmp_path / "b.parquet", MANIFEST | {"adapter_sha256": None}, arm="base")
-    assert contrast_files(first, second)["difference_pp"] == 0
-
-
-def test_a_family_file_joins_holms_adjustment(tmp_path):
-    first = [write(tmp_path / "a.csv", "problem_id,correct\n" + "".join(f"{p},1\n" for p in "abcdefgh"))]
-    second = [write(tmp_path / "b.csv", "problem_id,correct\n" + "".join(f"{p},0\n" for p in "abcdefgh"))]
-    family = write(tmp_path / "family.json", "[0.5, 0.6]")
-    (test,) = contrast_files(first, second, family=family)["mcnemar"]
-    assert test["p_holm"] == 3 * test["p"] == 3 * 2**-7
-    with pytest.raises(InputError, match=r"family\.json: is not a list"):
-        contrast_files(first, second, family=write(family, "{}"))
-
-
-def test_reading_scores_waits_for_no_heavy_library():
-    program = "import promptdp.statistics.contrast_files, sys; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout
-    assert not {"pandas", "pyarrow", "scipy.stats", "statsmodels", "torch"} & set(loaded.split())
+    a, b = read_two_arms(first, second)
+    assert a == b == {1: {"a": 1, "b": 0}}
