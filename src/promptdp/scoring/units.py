@@ -5,9 +5,10 @@ import re
 NAMES = """
 millimeter millimetre mm
 centimeter centimetre cm
+decimeter decimetre dm
 kilometer kilometre km
 meter metre m
-inch inches in
+inch in
 foot feet ft
 yard yd
 mile mi
@@ -26,20 +27,35 @@ pound lb
 ton
 milliliter millilitre ml
 liter litre l
+pint pt
+quart qt
 gallon gal
+acre
+hectare
 degree deg
+celsius
+fahrenheit
+radian rad
 percent pct percentage
 dollar usd buck
 cent
 euro eur
 yuan
+yen
+rupee
 am
 pm
 mph
+kph
+newton
+joule
+watt
+volt
 """
 CANONICAL = {name: line.split()[0] for line in NAMES.strip().splitlines() for name in line.split()}
-SQUARE = re.compile(r"\b(?:square|sq|cubic|cu)\b")
-POWERS = {"square": "2", "sq": "2", "cubic": "3", "cu": "3"}
+POWERS = {"square": "2", "squares": "2", "sq": "2", "cubic": "3", "cu": "3"}
+RATES = {"mph": "mile/hour", "kph": "kilometer/hour"}
+WORD = re.compile(r"[a-z.]+|\^\{?-?[0-9]\}?")
 
 
 def canonical_word(word: str) -> str | None:
@@ -52,11 +68,26 @@ def canonical_word(word: str) -> str | None:
 
 
 def canonical_unit(text: str) -> str | None:
-    """The known unit of a phrase with its power (`square feet` and `ft^2` are `foot2`); None when unknown."""
-    words = re.findall(r"[a-z.]+", text.lower())
-    known = {unit for word in words if (unit := canonical_word(word)) is not None}
+    """The known unit of a phrase; None when unknown.
+
+    Powers and rates are part of it: `square feet` and `ft^2` are `foot2`, `km/h` is `kilometer/hour`.
+    """
+    parts = [_measure(part) for part in re.split(r"/|\bper\b", text.lower())]
+    unit = "/".join(part for part in parts if part is not None)
+    return RATES.get(unit, unit) if None not in parts else None
+
+
+def _measure(text: str) -> str | None:
+    """The one known unit of a phrase without a rate, with its power."""
+    words = WORD.findall(text)
+    # "in" and "am" are units only at the end: "8 units in length".
+    names = [word for word in words if word[0] != "^"]
+    named = [word for i, word in enumerate(names) if word not in ("in", "am") or i == len(names) - 1]
+    known = {unit for word in named if (unit := canonical_word(word)) is not None}
+    if known & {"celsius", "fahrenheit"}:
+        known.discard("degree")
     if len(known) != 1:
         return None
-    prefix = SQUARE.search(text.lower())
-    exponent = re.search(r"\^\{?([23])", text)
-    return known.pop() + (exponent[1] if exponent else POWERS[prefix[0]] if prefix else "")
+    exponents = [word.strip("^{}") for word in words if word[0] == "^"]
+    powers = exponents or [POWERS[word.strip(".")] for word in words if word.strip(".") in POWERS]
+    return known.pop() + (powers[0] if powers else "")
