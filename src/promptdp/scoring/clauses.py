@@ -72,6 +72,8 @@ def _contrast(parts: list[Piece], at: int) -> int | None:
         if end is not None and end < len(parts) and word(parts[end]) == "but":
             return end + 1
         joined = at > 0 and (parts[at - 1].text == "," or word(parts[at - 1]) in ("and", "but"))
+        if joined and end is None and parts[at + 1 : at + 2] and parts[at + 1].text[:1].isupper():
+            end = at + 2
         return end if joined and words[0] == "not" else None
     for phrase in CONTRASTS:
         if tuple(words[: len(phrase)]) == phrase:
@@ -96,9 +98,9 @@ def clauses(parts: list[Piece]) -> list[list[Piece]]:
     skipping = False
     for i, piece in enumerate(parts):
         here = word(piece)
-        following = parts[i + 1] if i + 1 < len(parts) else None
+        following = word(parts[i + 1]) if i + 1 < len(parts) else ""
         opens = not any(part.kind != "punctuation" for part in found[-1])
-        result = here == "which" and following is not None and word(following) in RESULTS
+        result = here == "which" and following in RESULTS
         quantified = here == "for" and _states(parts[i + 1 : i + 6])
         adjective = here in ("given", "using") and i > 0 and word(parts[i - 1]) in ("the", "a", "any", "each")
         if here in SUBORDINATE and not (result or quantified or adjective):
@@ -112,7 +114,7 @@ def clauses(parts: list[Piece]) -> list[list[Piece]]:
             or piece.text in (";", "—", "–", "→", "⇒")
             or here in CLAUSES
             or here == "but"
-            or (quantified and word(following) in ARTICLES)
+            or (quantified and following in ARTICLES)
             or (here == "and" and _begins_clause(found[-1], parts[i + 1 : i + 3]))
         ):
             skipping = False

@@ -78,12 +78,14 @@ def last_line(response: str, budget: Budget) -> Iterator[Candidate]:
         start = min(start, max(0, body.rfind(rf"\begin{{{environment[1]}}}")))
     if enumerator := ENUMERATOR.match(body, start):
         start = enumerator.end()
-    sentences: deque[Candidate] = deque(maxlen=CUES_TRIED)
+    starts: deque[int] = deque(maxlen=CUES_TRIED)
     while start < len(body):
-        candidate = _candidate(body, start, start, budget)
-        sentences.append(candidate._replace(before=""))
-        start += max(1, len(candidate.text)) + 1
-    yield from reversed(sentences)
+        starts.append(start)
+        segment = statement(body, start)
+        budget.read(segment)
+        start += len(segment) + 1
+    for start in reversed(starts):
+        yield _candidate(body, start, start, budget)._replace(before="")
 
 
 def _candidate(text: str, cue_start: int, start: int, budget: Budget) -> Candidate:

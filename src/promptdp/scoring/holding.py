@@ -16,17 +16,22 @@ DENIAL = (
     r"(?:\b(?:wrong|incorrect|false|untrue|impossible|invalid|extraneous|mistaken?|absurd|nonsense|a trap"
     r"|contradict\w*|violates?|inconsistent|ruled out|unsure|too (?:large|big|small|many|few|high|low))"
     rf"|{NOT}\s(?:\w+\s)?(?:right|correct|true|possible|valid|works?|satisf\w+|holds?|fits?|match\w*|sense"
-    r"|sure|certain|allowed|consistent|be(?=[.,;!])|the (?:answer|case)|what|an? (?:solution|root)"
+    r"|sure|certain|allowed|consistent|be(?=[.,;!])|the (?:answer|case)|what|an? (?:\w+\s)?(?:solution|root)"
     r"|positive|negative)|\bfails?)\b(?!\s(?:to|that|for)\b)"
 )
 PRONOUN = r"(?:this|that|it|these|those|which)(?:['’]s)?\b"
-OPENERS = r"(?:(?:but|however|hmm+|yet|actually|unfortunately|still|sorry|oh|well|alas|though)\b\W{0,4}){0,3}"
+OPENERS = (
+    r"(?:(?:but|however|hmm+|yet|actually|unfortunately|still|sorry|oh|well|alas|though|edit|update)\b"
+    r"\W{0,4}){0,3}"
+)
 REFUTED = re.compile(
-    rf"[^\w$\\]{{0,12}}{OPENERS}(?:{PRONOUN}[^.?!\n]{{0,50}}?{DENIAL}|no\b\s*[,.!;]"
+    rf"[^\w$\\]{{0,12}}{OPENERS}(?:{PRONOUN}[^.?!\n]{{0,50}}?{DENIAL}|no\b\s*[,.!;]|or\b[^.!\n]{{0,30}}\?"
     rf"|(?<=but\s)[^.?!\n]{{0,80}}?{DENIAL}|(?:(?<=however\s)|(?<=however,\s)|(?<=yet\s))[^.?!\n]{{0,80}}?{DENIAL})",
     re.IGNORECASE,
 )
-TAIL = re.compile(rf"\b(?:but|which|though|although|yet|however|and)\b[^.;]{{0,60}}?{DENIAL}", re.IGNORECASE)
+TAIL = re.compile(
+    rf"(?:\b(?:but|which|though|although|yet|however|and)\b[^.;]{{0,60}}?|\(\s?){DENIAL}", re.IGNORECASE
+)
 REDONE = re.compile(
     r"\blet(?:['’]s|\sme|\sus)\sre-?(?:do|compute|calculate|consider|count|think|work|evaluate)\b",
     re.IGNORECASE,
@@ -57,7 +62,7 @@ DENIALS = vocabulary(
     "excluded"
 )
 SUPPOSITIONS = vocabulary(
-    "if suppose supposing assume assuming imagine pretend pretending whether unless hypothetically"
+    "if provided suppose supposing assume assuming imagine pretend pretending whether unless hypothetically"
 )
 REPORTS = vocabulary(
     "say says said saying think thinks thinking believe believes believed guess guesses guessed claims "

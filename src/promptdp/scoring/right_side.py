@@ -41,7 +41,10 @@ def right_side(text: str, cued: bool) -> str:
         text: the mathematics.
         cued: a cue says that it is a conclusion; without one, only what needs no solving is an assignment.
     """
-    text = MODULUS.sub("", _last_row(text.strip()))
+    row = _last_row(text.strip())
+    if row is None:
+        return text
+    text = MODULUS.sub("", row)
     arrows = list(ARROW.finditer(text))
     if arrows:
         text = text[arrows[-1].end() :].strip(TRAILING + "\\&")
@@ -60,8 +63,8 @@ def right_side(text: str, cued: bool) -> str:
     return right + tail
 
 
-def _last_row(text: str) -> str:
-    """The last row of an aligned derivation; all of it when its rows give the values of several names."""
+def _last_row(text: str) -> str | None:
+    """The last row of an aligned derivation; None when its rows give the values of several names."""
     environment = ROWS.match(text)
     if environment is None:
         return text
@@ -69,9 +72,9 @@ def _last_row(text: str) -> str:
     rows = [row.replace("&", " ").strip(TRAILING) for row in re.split(r"\\\\(?:\[[^\[\]]*\])?", inside)]
     rows = [row for row in rows if row.strip("\\ \n")]
     if not rows:
-        return text
+        return None
     names = {next(_members(row)).strip() for row in rows if NAME.fullmatch(next(_members(row)))}
-    return text if len(names) > 1 else rows[-1]
+    return None if len(names) > 1 else rows[-1]
 
 
 def _members(text: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from enum import Enum
 from itertools import pairwise
 
 from promptdp.scoring.clauses import COPULAS, JOINTS, clauses, join, without_contrasts, word
-from promptdp.scoring.holding import DENIALS, DISOWNED, NEGATIONS, REPORTS, SPEAKERS, SUPPOSITIONS
+from promptdp.scoring.holding import DENIALS, DISOWNED, ERRORS, NEGATIONS, REPORTS, SPEAKERS, SUPPOSITIONS
 from promptdp.scoring.prose import Piece, pieces
 from promptdp.scoring.right_side import LETTER, right_side
 from promptdp.scoring.units import canonical_unit, canonical_word
@@ -21,7 +21,14 @@ DOUBTS = vocabulary("might may could perhaps maybe possibly")
 HEDGES = vocabulary("might may could perhaps maybe possibly would should can")
 ARTICLES = vocabulary("the a an our its my")
 PREPOSITIONS = vocabulary("in by from with among within on than into per over during between under after")
-BOUNDS = vocabulary("than between over under after")
+BOUNDS = vocabulary(
+    "than least most between over under after below above beyond near exceed exceeds divide divides"
+)
+DENYING = {("rule", "out"), ("ruled", "out"), ("far", "from")} | {
+    ("too", excess) for excess in ("large", "small", "big", "many", "few", "high", "low")
+}
+"""Pairs of words that deny what they go with."""
+UNSURE = vocabulary("perhaps maybe possibly probably presumably")
 DESCRIPTIONS = vocabulary(
     "twice thrice double triple half third quarter square cube root multiple divisible factor "
     "divisor sum product difference quotient ratio between times divide divides congruent "
@@ -29,7 +36,8 @@ DESCRIPTIONS = vocabulary(
 )
 COMPARATIVE = re.compile(r"\bthan\b|\bat (?:least|most)\b|\bup to\b|\bnear(?:ly)?\b")
 COMPARED = vocabulary("more less fewer greater larger smaller higher lower older younger longer shorter")
-OPERATIONS = vocabulary("over times plus minus divided multiplied")
+OPERATIONS = vocabulary("over times")
+ALTERATIONS = vocabulary("plus minus divided multiplied squared cubed")
 ACTIONS = vocabulary(
     "print return let let's suppose assume try check checking set setting substitute substituting "
     "plug plugging divide dividing multiply multiplying add adding subtract subtracting ignore "
@@ -40,17 +48,19 @@ SEARCHES = vocabulary(
     "find compute determine show check prove solve consider calculate verify test count evaluate"
 )
 OPENINGS = vocabulary(
-    "let suppose assume consider next try if first note recall check checking what why how need to we now"
+    "let suppose assume consider hint next try if first note recall check checking what why how need to we "
+    "now"
 )
 WORKINGS = vocabulary(
-    "case cases step steps equation equations unknown unknowns variable variables term terms"
+    "case cases part parts problem problems step steps equation equations unknown unknowns variable "
+    "variables term terms"
 )
 EQUATIONS = vocabulary(
     "equation equations line plane circle parabola ellipse hyperbola curve graph formula identity inequality"
 )
 REMARKS = vocabulary(
     "correct right wrong incorrect clear obvious evident done complete valid verified confirmed unique same "
-    "here below above follows ready it this that which what here's"
+    "here below above follows fact ready it this that which what here's"
 )
 COUNTERS = frozenset({"", "exactly", "only", "all", "just"})
 MOTIONS = vocabulary("facing heading pointing")
@@ -177,7 +187,15 @@ class _Clause:
         said = [i for i, w in enumerate(self.words) if w in REPORTS]
         reported = any(not SPEAKERS & set(self.words[max(0, i - 3) : i]) for i in said)
         disowned = any(w in ("answer", "result") and before in DISOWNED for before, w in pairwise(self.words))
-        return reported or disowned or bool((NEGATIONS | DENIALS) & set(self.words))
+        said_words = set(self.words)
+        mistaken = bool(ERRORS - {"error"} & said_words) or ("error" in said_words and "to" in said_words)
+        return (
+            reported
+            or disowned
+            or mistaken
+            or bool((NEGATIONS | DENIALS | UNSURE) & said_words)
+            or bool(DENYING & set(pairwise(self.words)))
+        )
 
     def _works(self) -> bool:
         """Whether the clause sets, tries or seeks something, without a result after that."""
@@ -267,7 +285,7 @@ class _Clause:
                 and (rest[:1] == ["of"] or rest == ["out", "of"])
             ):
                 chained = any("=" in later.text for later in self.parts[i + 1 :])
-                return None if chained else found(piece.text)
+                return None if chained else self._found(i)
         return None
 
     def _only(self, verbs: list[int]) -> Extraction:
@@ -279,9 +297,9 @@ class _Clause:
             return none(Reason.NO_ANSWER)
         at = (subjects or values)[-1]
         after = [piece for piece in self.parts[at + 1 :] if piece.kind != "punctuation"]
-        if self.kind is Kind.LAST and (
-            not subjects or (after and not (at == 0 and len(after) <= 3) and not self._totals(at))
-        ):
+        measured = len(after) == len(self._unit(at).split())
+        described = not measured and not (at == 0 and len(after) <= 3) and not self._totals(at)
+        if self.kind is Kind.LAST and (not subjects or described):
             return none(Reason.NO_ANSWER)
         return self._found(self._first_of_group(at))
 
@@ -301,9 +319,11 @@ class _Clause:
         working = self.kind is Kind.LAST or self.words[0] in SPEAKERS
         if working and set(self.words[at + 1 : at + 2]) & WORKINGS:
             return none(Reason.NO_ANSWER)
-        at, unfinished = self._continued(at)
-        if unfinished:
+        bounded = at > 0 and self.words[at - 1] in BOUNDS
+        end = self._continued(at)
+        if bounded or self._altered(at) or (end > at and not self.parts[end].text.startswith("=")):
             return none(Reason.AMBIGUOUS)
+        at = end
         if self._restated(at):
             at = next(i for i in range(at + 1, len(self.parts)) if self.parts[i].kind == "math")
         text = self.parts[at].text
@@ -318,8 +338,8 @@ class _Clause:
                 return none(Reason.NO_ANSWER)
         return found(text + self._unit(at))
 
-    def _continued(self, at: int) -> tuple[int, bool]:
-        """Where the expression of a value ends ("15 gallons * 8 = 120"), and whether without a result."""
+    def _continued(self, at: int) -> int:
+        """Where the expression that a value begins ends, units between its terms ("15 gallons * 8 = 120")."""
         end = at
         for i in range(at + 1, len(self.parts)):
             piece = self.parts[i]
@@ -327,19 +347,25 @@ class _Clause:
                 end = i
             elif piece.kind != "word" or self.words[i] in JOINTS:
                 break
-        if end > at:
-            return end, not self.parts[end].text.startswith("=")
-        following = self.words[at + 1 : at + 5]
-        for i, w in enumerate(following):
-            reached = self.parts[at + 1 + i + 1 : at + 1 + i + 2]
-            is_math = bool(reached) and reached[0].kind == "math"
-            if is_math and (
-                (w in OPERATIONS and i == 0) or (w == "than" and i and following[i - 1] in COMPARED)
-            ):
-                return at, True
-            if not w or w in VERBS:
+        return end
+
+    def _altered(self, at: int) -> bool:
+        """Whether what follows makes another value of one: "24 squared", "5 less than 12", "7 or more"."""
+        first, second = [*self.words[at + 1 : at + 3], "", ""][:2]
+        if first in ALTERATIONS or (first, second) == ("to", "be") or (first == "or" and second in COMPARED):
+            return True
+        for i in range(at + 1, min(at + 6, len(self.parts))):
+            last = self.words[i - 1]
+            if self.parts[i].kind == "math":
+                part = last == "of" and not COUNT.fullmatch(self.parts[at].text)
+                return (
+                    (i == at + 2 and (part or last in OPERATIONS))
+                    or (i == at + 3 and last == "of" and first == "percent")
+                    or (last == "than" and self.words[i - 2] in COMPARED)
+                )
+            if not self.words[i] or self.words[i] in VERBS:
                 break
-        return at, False
+        return False
 
     def _restated(self, at: int) -> bool:
         """Whether ", or" says an unfinished calculation in one number ("= (8)(14), or 112")."""
