@@ -265,7 +265,7 @@ def _last(text: str, budget: Budget) -> Extraction:
     number = tail.pop()
     budget.spend(2 * BEFORE + AFTER + FAR)
     if tail and CONTRAST.fullmatch(text, tail[-1].end, number.start):
-        return found(tail[-1].text) if tail[-1].value is not None else UNCLEAR
+        number = tail.pop()
     start = sentence_start(text, number.start)
     before = text[max(start, tail[-1].end if tail else 0) : number.start]
     lead = " ".join(re.split(CLAUSE, before)[-1].split()[-4:]) + " "

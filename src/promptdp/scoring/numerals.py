@@ -3,8 +3,10 @@ r"""Numbers in running text: `1,250`, `$18.50`, `\frac{1}{2}`, `3 \times 10^4`, 
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cached_property
+from math import log
 
 from promptdp.scoring.limits import BITS, DIGITS
 from promptdp.scoring.units import canonical_word
@@ -41,7 +43,7 @@ NUMBER = re.compile(
     rf"|(?:(?P<mixed>{WHOLE})\s?)?\\[dt]?frac\s?\{{(?P<top>-?{WHOLE})\}}\s?\{{(?P<bottom>{WHOLE})\}}"
     r"|(?:(?P<whole_digit>[0-9]+)\s?)?\\[dt]?frac\s?(?P<over_digit>[0-9])\s?(?P<under_digit>[0-9])(?![0-9])"
     rf"|(?P<whole>{WHOLE})[ \t](?:and[ \t])?(?P<over>{WHOLE})/(?P<under>{WHOLE})"
-    rf"|(?P<slash>{DECIMAL})\s?/\s?(?P<divisor>{WHOLE}(?:\.[0-9]+)?)(?![0-9]*[\w(])"
+    rf"|(?P<slash>{DECIMAL})\s?/\s?(?P<divisor>[0-9]++(?:\.[0-9]++)?+)(?![\w(])"
     rf"|(?P<mantissa>{DECIMAL})\s?(?:\\times|\\cdot|\*|x)\s?10{POWER.replace('NAME', 'ten')}"
     rf"|(?P<base>{DECIMAL}){POWER.replace('NAME', 'power')}"
     rf"|(?P<scientific>{DECIMAL})[eE](?P<exponent>[+-]?[0-9]{{1,3}})(?!\w)"
@@ -66,13 +68,40 @@ SPOKEN_MINUS = re.compile(
 COPULA = re.compile(r"\b(?:is|are|was|be|equals)$", re.IGNORECASE)
 
 
-class Number(NamedTuple):
-    """A number of a text: its place, its value, and its canonical form; no value where digits state none."""
+@dataclass(frozen=True)
+class Number:
+    """A number of a text: its place, and its value and canonical form, worked out when asked for."""
 
-    start: int
-    end: int
-    value: Fraction | None
-    text: str
+    source: str
+    match: re.Match[str]
+    readable: bool
+
+    @property
+    def start(self) -> int:
+        """Where its digits start; a sign stands before them."""
+        return self.match.start()
+
+    @property
+    def end(self) -> int:
+        """Where its digits end."""
+        return self.match.end()
+
+    @cached_property
+    def size(self) -> tuple[Fraction, bool] | None:
+        """The value without its sign, and whether it is a decimal; None where digits state no one value."""
+        return magnitude(self.match) if self.readable else None
+
+    @cached_property
+    def value(self) -> Fraction | None:
+        """The value; None where the digits state no one value."""
+        if self.size is None:
+            return None
+        return -self.size[0] if is_negative(self.source, self.start) else self.size[0]
+
+    @cached_property
+    def text(self) -> str:
+        """The canonical form; empty where there is no value."""
+        return "" if self.size is None or self.value is None else canonical(self.value, self.size[1])
 
 
 def plain(text: str) -> str:
@@ -96,11 +125,15 @@ def canonical(value: Fraction, decimal: bool) -> str:
     """An integer, else a decimal when `decimal` (it must then terminate), else numerator/denominator."""
     if value.denominator == 1 or not decimal:
         return str(value)
-    places = 0
-    while (value * 10**places).denominator != 1:
-        places += 1
-    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
-    return f"{'-' if value < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+    after = places(value)
+    digits = str(abs(value.numerator) * 10**after // value.denominator).zfill(after + 1)
+    return f"{'-' if value < 0 else ''}{digits[:-after]}.{digits[-after:]}"
+
+
+def places(value: Fraction) -> int:
+    """How many decimal places a terminating decimal has: the larger exponent of its denominator's 2 and 5."""
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    return max(twos, round(log(value.denominator >> twos, 5)))
 
 
 def is_negative(text: str, start: int) -> bool:
@@ -146,7 +179,7 @@ def magnitude(match: re.Match[str]) -> tuple[Fraction, bool] | None:
             )
     if "power" in part:
         value, times = part["base"], int(part["power"])
-        size = max(value.numerator.bit_length(), value.denominator.bit_length())
+        size = (value * 10 ** places(value)).numerator.bit_length()
         return (value**times, times >= 0) if (value or times > 0) and size * abs(times) < BITS else None
     return part["decimal"], True
 
@@ -164,17 +197,12 @@ def numbers(text: str) -> Iterator[Number]:
         start, end = match.span()
         if TITLE.search(text, max(0, start - 14), start):
             continue
-        size = magnitude(match)
         letters = GLUED.match(text, end)
+        readable = True
         if letters is not None:
             word = letters[0]
             times = word in ("x", "X") and text[letters.end() : letters.end() + 2].strip()[:1].isdigit()
-            if SCALED.fullmatch(word):
-                size = None
-            elif not (times or word.lower() in SYMBOLS or canonical_word(word)):
+            readable = not SCALED.fullmatch(word)
+            if readable and not (times or word.lower() in SYMBOLS or canonical_word(word)):
                 continue
-        if size is None:
-            yield Number(start, end, None, "")
-        else:
-            value = -size[0] if is_negative(text, start) else size[0]
-            yield Number(start, end, value, canonical(value, size[1]))
+        yield Number(text, match, readable)
