@@ -73,6 +73,16 @@ CORRECTION: list[Case] = [
         False,
     ),
     (ROBUST, "64", "The answer is 64. This is correct, since no order matters.", True),
+    (ROBUST, "9", "The answer is 9.\n\nHmm, this does not satisfy the second equation.", False),
+    (ROBUST, "9", "So the answer is 9, but this violates the triangle inequality.", False),
+    (ROBUST, "9", "Hence $x = 9$, which contradicts $x < 5$.", False),
+    (ROBUST, "9", "The answer is 9. Let me redo this with the right formula.", False),
+    (ROBUST, "9", "The answer is 9. Or is it?", False),
+    (ROBUST, "9", "The answer is 9. It is easy to see that no smaller value works.", True),
+    (ROBUST, "9", "The answer is 9. This cannot be simplified further.", True),
+    (ROBUST, "9", "The answer is 8. Wait, I forgot the case n = 0. Therefore, there are 9.", True),
+    (ROBUST, "9", "The answer is 9, which is not a prime number.", True),
+    (ROBUST, "9", "Suppose n = 2. This is impossible. Therefore n = 9.", True),
 ]
 
 NEGATION: list[Case] = [
@@ -94,6 +104,16 @@ NEGATION: list[Case] = [
     (ROBUST, "29", "There is no way that the result is 29.", False),
     (ROBUST, "13", "So 13 fails to be the answer.", False),
     (ROBUST, "\\frac{2}{3}", "Therefore the probability is not equal to $\\frac{2}{3}$.", False),
+    (ROBUST, "6", "Thus we rule out 6.", False),
+    (ROBUST, "6", "The answer is far from 6.", False),
+    (ROBUST, "6", "So there is no triangle with area 6.", False),
+    (ROBUST, "6", "Hence 6 is too small.", False),
+    (ROBUST, "6", "I don't think the answer is 6.", False),
+    (ROBUST, "6", "So we discard the root $6$.", False),
+    (ROBUST, "6", "Therefore $x = 6$, since $x$ cannot be negative.", True),
+    (ROBUST, "6", "We reject $x=-6$, so $x = 6$.", True),
+    (ROBUST, "6", "Therefore, the answer is not 5 but 6.", True),
+    (ROBUST, "6", "So Mary, not John, has 6 cards.", True),
 ]
 
 HEDGE: list[Case] = [
@@ -114,6 +134,12 @@ HEDGE: list[Case] = [
         "Perhaps the pattern is unclear, so here it is in full: 30 + 3 = 33.\nThe answer is 33.",
         True,
     ),
+    (ROBUST, "7", "The answer is 7 or more.", False),
+    (ROBUST, "7", "The answer is 7 if $n$ is even and 8 otherwise.", False),
+    (ROBUST, "7", "Perhaps it is 7.", False),
+    (ROBUST, "7", "Hence at least 7 colors are needed.", False),
+    (ROBUST, "7", "Hence 7 colors are needed.", True),
+    (ROBUST, "7", "So it takes at least 7 moves, and 7 moves suffice. The answer is 7.", True),
 ]
 
 JOINED: list[Case] = [
@@ -130,6 +156,7 @@ JOINED: list[Case] = [
     (ROBUST, "7", "The answers are:\n- 2\n- 7", False),
     (ROBUST, r"\sqrt{2}, -\sqrt{2}", "Thus the solutions are $x = \\sqrt{2}$ or $x = -\\sqrt{2}$.", True),
     (ROBUST, "8", "The final answer is 5, 6, or 8.", False),
+    (ROBUST, "9", "Therefore the perimeter is 12 cm and the area is 9 cm$^2$.", False),
 ]
 
 CHAIN: list[Case] = [
@@ -146,6 +173,20 @@ CHAIN: list[Case] = [
     (ROBUST, "7", "\\begin{align*}\nx &= 3(4) - 5 \\\\\n&= 12 - 5 \\\\\n&= 7\n\\end{align*}", True),
     (ROBUST, "4", "So \\begin{aligned} S &= 1 + 2 + 3 + 4 \\\\ &= 10 \\end{aligned}", False),
     (ROBUST, "20", "Plugging in, 4 * 5 = 20, and then $V = 20 \\cdot 3 = 60$.", False),
+    (ROBUST, "7", "Therefore $m + n = 7$.", True),
+    (ROBUST, "10", "So $5x = 10$.", False),
+    (ROBUST, "12", "So $a^2 + b^2 = 5 + 7 = 12$.", True),
+    (ROBUST, "4", "Thus $x^2 = 4$.", False),
+    (ROBUST, "15", "Hence $[ABC] = \\frac{1}{2} \\cdot 5 \\cdot 6 = 15$.", True),
+    (ROBUST, "\\frac{1}{2}", "Thus $\\cos \\theta = \\frac{1}{2}$.", True),
+    (ROBUST, "4", "So the circle is $x^2 + y^2 = 4$.", False),
+    (ROBUST, "13", "Thus \\begin{align*} a+b &= 6+7 \\\\ &= 13. \\end{align*}", True),
+    (ROBUST, "3", "Therefore \\begin{align*} x &= 2 \\\\ y &= 3 \\end{align*}", False),
+    (ROBUST, "2", "Hence $7^{100} \\equiv 2 \\pmod 5$.", True),
+    (ROBUST, "30", "So the total is 5 boxes * 6 pens = 30 pens.", True),
+    (ROBUST, "144", "So the answer is 144 + 60$\\sqrt{35}$.", False),
+    (ROBUST, "6+9i", "The final answer is:\n\n6 + 9i", True),
+    (ROBUST, "1", "$2x + z = 1$", False),
 ]
 
 CONDITION: list[Case] = [
@@ -161,6 +202,12 @@ CONDITION: list[Case] = [
     (ROBUST, "50", "Thus the largest integer less than 50 with this property is 47.", False),
     (ROBUST, "40", "Thus 15 out of the 40 marbles are red.", False),
     (ROBUST, "7", "Hence, exactly 7 of them are odd.", True),
+    (ROBUST, "14", "Hence 14 out of 20 tickets win.", True),
+    (ROBUST, "30", "Therefore, exactly 11 of these 30 numbers are prime.", False),
+    (ROBUST, "36", "So $\\frac{1}{4}$ of 36 is 9.", False),
+    (ROBUST, "2401", "Thus, $7^4 = 2401$ secret codes are possible.", True),
+    (ROBUST, "5937", "Therefore, Ann picked $\\frac{3}{8}(15832)=5937$ pounds of apples in 3 hours.", True),
+    (ROBUST, "3", "So Ann filled $36$ bottles in 3 hours.", False),
 ]
 
 VALUE_FIRST: list[Case] = [
@@ -210,6 +257,15 @@ UNFINISHED: list[Case] = [
     (ROBUST, "56", "The area is 56.\n\nSo the final answer is:", False),
     (ROBUST, "6", "Hence the sum is 6 + 2 *", False),
     (ROBUST, "18", "Consider $k = 18$.", False),
+    (ROBUST, "8", "If we guess that the answer is 8, we get a contradiction.", False),
+    (ROBUST, "8", "For the sake of argument, say the answer is 8.", False),
+    (ROBUST, "8", "Thus we need to check whether $n = 8$.", False),
+    (ROBUST, "8", "Assuming independence, the answer would be 8 if all coins were fair.", False),
+    (ROBUST, "8", "What is the answer? It is 8.", True),
+    (ROBUST, "8", "Thus with $a = 2$ we see that the answer is 8.", True),
+    (ROBUST, "7", "Hence the value is 7^", False),
+    (ROBUST, "7", "The answer is\n\n\\[ 7 +", False),
+    (ROBUST, "7", "The answer is 7 because", False),
 ]
 
 CAP: list[Case] = [
@@ -243,6 +299,14 @@ LAYOUT: list[Case] = [
     (ROBUST, "13", "The final answer is $\\mathbf{13}$.<|im_end|>", True),
 ]
 
+ALTERED: list[Case] = [
+    (ROBUST, "24", "The answer is 24 squared.", False),
+    (ROBUST, "24", "The total is 24 plus 6.", False),
+    (ROBUST, "24", "The answer is 24 percent of 50.", False),
+    (ROBUST, "24", "The sum is the square root of 24.", False),
+    (ROBUST, "\\sqrt{24}", "The answer is sqrt(24).", True),
+]
+
 WORDS: list[Case] = [
     (ROBUST, r"\text{odd}", "The answer is odd.", True),
     (ROBUST, r"\text{odd}", "Hence the function is neither even nor odd.", False),
@@ -255,6 +319,8 @@ WORDS: list[Case] = [
     (ROBUST, r"\text{Wednesday}", "The answer is Tuesday or Wednesday.", False),
     (ROBUST, r"\text{yes}", "The answer is: Yes.", True),
     (ROBUST, r"\text{(B)}", "The answer is (B) or (D).", False),
+    (ROBUST, "\\text{Evelyn}", "Therefore, Evelyn is our answer.", True),
+    (ROBUST, "\\text{east}", "Therefore, she is facing east.", True),
 ]
 
 UNITS: list[Case] = [
@@ -319,6 +385,13 @@ LAST_LINE: list[Case] = [
     (ROBUST, "0", "\n \n", False),
     (ROBUST, "2", "This follows from Lemma 2.", False),
     (ROBUST, "12", "(Source: AMC 12)", False),
+    (ROBUST, "5", "There are 5 equations here.", False),
+    (ROBUST, "5", "4. Simplify by the factor.\n5. Conclude that the claim holds.", False),
+    (ROBUST, "5", "Hint: use 5.", False),
+    (ROBUST, "5", "That makes 5 in all.", True),
+    (ROBUST, "5", "for a total of $2 + 3 = 5$ choices.", True),
+    (ROBUST, "24", "The train travels 24 miles.", True),
+    (ROBUST, "24", "Thus, from (24), we see that it is true.", False),
 ]
 
 CONTRAST: list[Case] = [
@@ -331,6 +404,15 @@ CONTRAST: list[Case] = [
     (ROBUST, "30", "Although it may look like 36, the answer is 30.", True),
     (ROBUST, "22", "One might expect 20, but the answer is 22.", True),
     (ROBUST, "99", "It is often claimed that the answer is 99, which is false.", False),
+    (ROBUST, "3", "You might think the answer is 3.", False),
+    (ROBUST, "3", "At first glance the answer is 3.", False),
+    (ROBUST, "3", "The obvious but wrong answer is 3.", False),
+    (ROBUST, "3", "My friend believes the answer is 3.", False),
+    (ROBUST, "3", "I think the answer is 3.", True),
+    (ROBUST, "3", "One might guess 4; however, the answer is 3.", True),
+    (ROBUST, "3", "Rather than 4, the total is 3.", True),
+    (ROBUST, "3", "3, and not 4, is the answer.", True),
+    (ROBUST, "3", "Therefore the correct count is 4 as opposed to 3.", False),
 ]
 
 CASES: dict[str, list[Case]] = {
@@ -346,6 +428,7 @@ CASES: dict[str, list[Case]] = {
     "unfinished, asked or assumed": UNFINISHED,
     "token cap": CAP,
     "layout": LAYOUT,
+    "value within another": ALTERED,
     "words": WORDS,
     "units": UNITS,
     "coordinates and intervals": PLACES,
