@@ -7,6 +7,7 @@
 #   snakemake --cores 1 verify                              what the proof assumes, measured on the code
 #   snakemake --cores 1 scorer_audit                        what other software says about the scores
 #   snakemake --cores all tables --config source=recorded   the recorded run's tables, without training
+#   snakemake --cores 1 compare_published                   the paper's values, checked without a GPU
 #   snakemake --cores all release                           the folder of every private run that may be published
 
 from snakemake.utils import min_version
@@ -30,6 +31,7 @@ include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/evidence.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/published.smk"
 
 
 onstart:

@@ -274,6 +274,22 @@ def _executions(options: argparse.Namespace) -> None:
     list_executions(load_study(options.study), options.inputs, options.stores, options.stem)
 
 
+def _compare_published(options: argparse.Namespace) -> None:
+    from promptdp.reporting.published.suite import compare_published
+    from promptdp.study import load_study
+
+    compare_published(
+        load_study(options.study),
+        options.values,
+        options.exceptions,
+        options.out,
+        options.page,
+        paper=None if options.paper is None else load_study(options.paper),
+        tables=options.tables,
+        progress=_print_line,
+    )
+
+
 def _decide(options: argparse.Namespace) -> None:
     from promptdp.protocol import amend, decide
 
@@ -522,6 +538,15 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--inputs", type=Path, nargs="+", required=True)
     sub.add_argument("--stores", type=Path, nargs="+", required=True, help="folders of kept executions")
     sub.add_argument("--stem", type=Path, required=True)
+
+    sub = verb("compare-published", _compare_published, "check the paper's published values, without a GPU")
+    _study_option(sub)
+    sub.add_argument("--values", type=Path, nargs="+", required=True, help="resources/published: values, CSV")
+    sub.add_argument("--exceptions", type=Path, required=True, help="values known not to follow, CSV")
+    sub.add_argument("--paper", help="our study of the paper, to hold to the settings it states")
+    sub.add_argument("--tables", type=Path, nargs="+", default=[], help="JSON twins of that study's tables")
+    sub.add_argument("--out", type=Path, required=True, help="the record, JSON")
+    sub.add_argument("--page", type=Path, required=True, help="the record as a page, Markdown")
 
     sub = verb("decide", _decide, "stamp a decision of the protocol, or record an amendment")
     sub.add_argument("decision")

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from promptdp.closure import code_digest
 from promptdp.errors import InputError, PromptDPError
-from promptdp.files import private_directory, read_json, read_object
+from promptdp.files import private_directory, read_json, read_object, sha256_file
 from promptdp.protocol import frozen_files, load_protocol
 from promptdp.scoring import RULES
 from promptdp.scoring.freeze import digest
@@ -223,7 +223,8 @@ def records_params(wildcards):
 def evalset_params(wildcards):
     """Everything that an evaluation set's problems depend on."""
     evalset = STUDY.evaluation_sets[wildcards.evalset]
-    source = STUDY.benchmarks[evalset.benchmark].model_dump(include={"source", "seed"})
+    benchmark = STUDY.benchmarks[evalset.benchmark]
+    source = {"source": evalset.source or benchmark.source, "seed": benchmark.seed}
     return {**evalset.model_dump(include={"split", "problems"}), **source}
 
 
@@ -466,3 +467,37 @@ def figure_inputs(wildcards):
 def reporting_params(wildcards):
     """The study's settings that captions and rows are made from."""
     return STUDY.model_dump_json(exclude={"base"})
+
+
+# --- the published values ---
+
+
+def published_values():
+    """The files of the paper's values: those of its tables, in their order, and of its text."""
+    folder = Path("resources/published")
+    numbers = range(1, len(list((ROOT / folder).glob("table*.csv"))) + 1)
+    return [repo(folder / f"{name}.csv") for name in (*(f"table{n}" for n in numbers), "text")]
+
+
+def paper_study():
+    """The study that configures the paper's experiment, where there is one."""
+    path = repo("config/studies/paper.yaml")
+    return path if Path(path).is_file() else []
+
+
+def paper_option(wildcards, input):
+    return f"--paper {input.paper}" if input.paper else ""
+
+
+def tables_beside():
+    """The tables that stand beside the paper's: those that are there, since making them takes GPUs."""
+    made = sorted(Path(RESULTS).glob("tables/table*.json")) if STUDY.name == "paper" else []
+    return [str(path) for path in made]
+
+
+def tables_option():
+    return f"--tables {' '.join(tables_beside())}" if tables_beside() else ""
+
+
+def tables_hashes():
+    return [sha256_file(path) for path in tables_beside()]
