@@ -22,12 +22,15 @@ NAME = re.compile(
 )
 TUPLE = re.compile(r"\s*\(\s*\w(?:\s*,\s*\w)+\s*\)\s*")
 LETTER = re.compile(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])|(?<![A-Za-z\\])[A-Za-z]{2,4}(?![A-Za-z])")
-COEFFICIENT = re.compile(r"(?:[0-9]|\})\s*(?:\\cdot\s*)?(?<!\\)[a-z](?![A-Za-z])")
-APPLIED = re.compile(
-    r"\\(?:sin|cos|tan|cot|sec|csc|log|ln|gcd|max|min|lfloor|lceil|text|mbox|angle|circ|det|sum|int|prod|operatorname"
-    r"|overline|binom|cdots|star|diamond\w*|oplus|otimes|odot|clubsuit|spadesuit|heartsuit|Box|bigcirc|bullet)(?![A-Za-z])"
-    r"|\||[A-Za-z]\s*(?:\\left)?[(\[]|\[[A-Z]|[A-Z]"
+COEFFICIENT = re.compile(
+    r"(?:[0-9]|\})\s*(?:\\cdot\s*)?(?:(?<!\\)[a-zA-Z](?![A-Za-z])|\\(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt)(?![a-z]))"
 )
+APPLIED = re.compile(
+    r"\\(?:sin|cos|tan|cot|sec|csc|gcd|max|min|lfloor|lceil|text|mbox|angle|circ|det|sum|int|prod|overline|binom"
+    r"|operatorname|cdots|star|diamond\w*|oplus|otimes|odot|clubsuit|spadesuit|heartsuit|Box|bigcirc|bullet)(?![A-Za-z])"
+    r"|\|\s*\\?[A-Za-z]+\s*\||(?<![A-Za-z0-9}])[d-hpqA-Z]\s*(?:\\left)?\(|\[[A-Z]|[A-Z]{2}"
+)
+"""What is a value and no unknown: a function, a figure's measure, an operation defined in the problem."""
 MODULUS = re.compile(
     r"(?<=\S)\s*(?:\\p?mod(?![A-Za-z])[^$=]{0,20}|\((?:\\?mod|\\text\{mod)[^$=()]{0,20}\))\s*$"
 )
@@ -100,12 +103,10 @@ def _unsolved(members: list[str], cued: bool) -> bool:
     letters = set(LETTER.findall(left))
     if not letters:
         return bool(LETTER.search(right))
-    if APPLIED.search(left) or (len(members) > 2 and not LETTER.search(right)):
+    if len(members) > 2 and not LETTER.search(right):
         return False
-    return (
-        not cued
-        or len(letters) == 1
-        or COEFFICIENT.search(left) is not None
-        or LETTER.search(right) is not None
-        or right == "0"
+    if COEFFICIENT.search(left):
+        return True
+    return not APPLIED.search(left) and (
+        not cued or len(letters) == 1 or LETTER.search(right) is not None or right == "0"
     )

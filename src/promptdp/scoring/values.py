@@ -96,7 +96,7 @@ def stated_value(segment: str, kind: Kind) -> Extraction:
     if kind is Kind.LAST and first in OPENINGS:
         return none(Reason.NO_ANSWER)
     equation = any(word(piece) in EQUATIONS for piece in parts)
-    later = any(
+    predicated = any(
         word(verb) in COPULAS and value.kind == "math" and not value.weak
         for verb, value in pairwise(piece for piece in parts if piece.text != ":")
     )
@@ -104,10 +104,10 @@ def stated_value(segment: str, kind: Kind) -> Extraction:
         return none(Reason.AMBIGUOUS)
     sentence = clauses(parts)
     for clause in sentence if kind is Kind.EXPLICIT else reversed(sentence):
-        extraction = _Clause(clause, kind, equation, later).value()
+        extraction = _Clause(clause, kind, equation, predicated).value()
         if extraction.reason is not Reason.NO_ANSWER:
             return extraction
-    return _Clause(parts, kind, equation, later).last_predicate() if parts else none(Reason.NO_ANSWER)
+    return _Clause(parts, kind, equation, predicated).last_predicate() if parts else none(Reason.NO_ANSWER)
 
 
 def _twofold(parts: list[Piece]) -> bool:
@@ -214,7 +214,7 @@ class _Clause:
         between = [w for w in self.words[start:at] if w]
         before = [i for i, p in enumerate(self.parts[: max(verb, 0)]) if p.kind == "math" and not p.weak]
         measured = len(between) > 1 and between[0] in ("a", "an") and between[-1] == "of"
-        if before and between and between[0] in ARTICLES and not measured and between[0] != "":
+        if before and between and between[0] in ARTICLES and not measured:
             return self._subject(before[-1])
         later = [v for v in verbs if v > verb and self._states(v)]
         if between and verb < 0 and later:
