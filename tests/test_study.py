@@ -31,6 +31,16 @@ def set_key(*keys, value):
     return change
 
 
+def transfer(**keys):
+    """A transfer set of stories, or what some keys make of it."""
+    spec = {"benchmark": "stories", "problems": 5, "cap": 8, "scorers": {"strict": "svamp"}}
+    return set_key("evaluation_sets", "far", value=spec | {"transfer": True} | keys)
+
+
+def contrast(arm, versus="base", **keys):
+    return {"arm": arm, "versus": versus, "family": "f", **keys}
+
+
 BAD = {
     "an unknown key": (set_key("arms", "gold", "learning_rat", value=1e-3), "did you mean 'learning_rate'"),
     "an unknown key at the top": (set_key("benchmark", value={}), "did you mean 'benchmarks'"),
@@ -84,7 +94,30 @@ BAD = {
     "a name with a newline": (set_key("name", value="micro\n"), "name"),
     "an arm's name with a newline": (set_key("arms", "gold\n", value={}), "arms.gold"),
     "a width that heads don't divide": (set_key("base", "train", "heads", value=5), "base.train"),
-    "an unknown table": (set_key("tables", value=[99]), "tables.0"),
+    "an unknown table": (set_key("tables", value=[15]), "tables.0"),
+    "an unknown figure": (set_key("figures", value=[4]), "figures.0"),
+    "a transfer set from nowhere": (transfer(), "from path or from source; give one"),
+    "a transfer set from two places": (transfer(source="choices", path="more.jsonl"), "give one"),
+    "a transfer set of the benchmark's own world": (transfer(source="stories"), "names another world"),
+    "a transfer set of an unknown world": (transfer(source="poems"), "evaluation_sets.far.source"),
+    "a source without transfer": (transfer(transfer=False, source="choices"), "goes with transfer: true"),
+    "a path without transfer": (transfer(transfer=False, path="more.jsonl"), "path goes with source: jsonl"),
+    "a block without a heading": (
+        set_key("contrasts", value=[{"arm": "gold", "versus": "base", "family": "f", "block": ""}]),
+        "contrasts.0.block",
+    ),
+    "a contrast on an unknown set": (
+        set_key("contrasts", value=[contrast("gold", evaluation_sets=["poems"])]),
+        "no evaluation set is named 'poems'",
+    ),
+    "a contrast on no set": (
+        set_key("contrasts", value=[contrast("gold", evaluation_sets=[])]),
+        "contrasts.0.evaluation_sets",
+    ),
+    "a pair of arms twice on one set": (
+        set_key("contrasts", value=[contrast("gold"), contrast("gold", evaluation_sets=["stories"])]),
+        "stands twice",
+    ),
 }
 
 
@@ -194,6 +227,59 @@ def test_settings_recorded_before_there_was_a_reserve_read_as_without(root):
     earlier = settings.model_dump(mode="json")
     del earlier["replay_reserve"]
     assert RunSettings.model_validate(earlier) == settings
+
+
+@pytest.mark.parametrize("keys", [{"source": "choices"}, {"path": "more.jsonl"}])
+def test_a_transfer_set_takes_problems_of_another_source_to_the_adapters_of_its_benchmark(tmp_path, keys):
+    study = load_study(write(tmp_path, transfer(**keys)))
+    assert study.evaluations("far") == study.evaluations("stories")
+
+
+def test_a_study_without_the_newer_keys_means_what_it_meant(tmp_path):
+    study = load_study("micro")
+    assert not any(spec.transfer or spec.source for spec in study.evaluation_sets.values())
+    assert study.supporting_arms() == set()
+    assert [c.name for c in study.evaluated_contrasts("stories")] == [c.name for c in study.contrasts]
+
+
+def test_a_pair_of_arms_may_stand_in_another_family_on_another_set(tmp_path):
+    def two_families(raw):
+        transfer(source="choices")(raw)
+        raw["contrasts"] = [
+            contrast("gold", evaluation_sets=["stories"]) | {"family": "own"},
+            contrast("gold", evaluation_sets=["far"]) | {"family": "all"},
+            contrast("filtered"),
+        ]
+
+    study = load_study(write(tmp_path, two_families))
+    families = {
+        name: [(c.name, c.family) for c in study.evaluated_contrasts(name)] for name in study.evaluation_sets
+    }
+    assert families["stories"] == [("gold-base", "own"), ("filtered-base", "f")]
+    assert families["far"] == [("gold-base", "all"), ("filtered-base", "f")]
+    assert families["choices"] == [("filtered-base", "f")]
+
+
+def test_the_arms_of_blocks_alone_are_supporting_and_the_method_and_its_comparators_are_not(tmp_path):
+    def blocks(raw):
+        arms = raw["arms"]
+        for name in ("early", "tight", "loose"):
+            arms[name] = {**arms["dp_grpo"], "seeds": [1]}
+        raw["contrasts"] = [
+            contrast("dp_grpo", "nonprivate"),
+            contrast("tight", "early", block="Budget"),
+            contrast("tight", block="Budget"),
+            contrast("loose", "dp_grpo", block="Clipping"),
+            contrast("nonprivate", "dp_grpo", block="Noiseless reference"),
+        ]
+
+    assert load_study(write(tmp_path, blocks)).supporting_arms() == {"early", "tight", "loose"}
+
+
+def test_the_method_is_the_first_arm_with_group_advantages(tmp_path):
+    assert load_study("micro").method() == "dp_grpo"
+    bare = write(tmp_path, lambda raw: raw.update(arms={"base": raw["arms"]["base"]}, contrasts=[]))
+    assert load_study(bare).method() is None
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ Count = Annotated[int, Field(ge=1, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 Topic = Literal["arithmetic", "stories", "choices", "facts", "letters"]
 """A topic of the worlds' public corpus."""
+WorldName = Literal["arithmetic", "stories", "choices"]
 
 
 class Settings(BaseModel):
@@ -120,7 +121,7 @@ class Benchmark(Settings):
     off and begun again within the budget.
     """
 
-    source: Literal["arithmetic", "stories", "choices", "jsonl"]
+    source: WorldName | Literal["jsonl"]
     path: str | None = None
     prompt: str = "{question}"
     reward: str
@@ -154,10 +155,16 @@ class Scorers(Settings):
 
 
 class EvaluationSet(Settings):
-    """Public problems on which every arm of a benchmark gives one greedy completion each."""
+    """Public problems on which every arm of a benchmark gives one greedy completion each.
+
+    A `transfer` set holds problems of another source than the benchmark's (Section D-D): a file at `path`, or
+    the world named by `source`. The benchmark's prompt and adapters answer it without further training.
+    """
 
     benchmark: Name
     split: Literal["dev", "eval"] = "eval"
+    transfer: bool = False
+    source: WorldName | None = None
     path: str | None = None
     problems: Count
     cap: Count
@@ -214,11 +221,18 @@ class Arm(Settings):
 
 
 class Contrast(Settings):
-    """A paired difference between two arms; Holm's adjustment runs over all contrasts of one `family`."""
+    """A paired difference between two arms; Holm's adjustment runs over all contrasts of one `family`.
+
+    `block` is the heading of a supporting comparison (Table XII, Figure 3): there `arm` is the alternative
+    and `versus` the reference. A block's contrasts with the public base are for Figure 3 alone.
+    `evaluation_sets` are those that it is made on, every set that both arms answer where left out.
+    """
 
     arm: Name
     versus: Name
     family: Name
+    block: Annotated[str, Field(min_length=1)] | None = None
+    evaluation_sets: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
 
     @property
     def name(self) -> str:
@@ -292,8 +306,8 @@ class Study(Settings):
     arms: dict[Name, Arm] = Field(min_length=1)
     contrasts: tuple[Contrast, ...] = ()
     protocol: str | None = None
-    tables: tuple[Literal[1, 2, 3, 4, 5, 6, 10, 11], ...] = ()
-    figures: tuple[Literal[2], ...] = ()
+    tables: tuple[Literal[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14], ...] = ()
+    figures: tuple[Literal[1, 2, 3], ...] = ()
 
     @model_validator(mode="after")
     def _refers_to_what_exists(self) -> "Study":
@@ -302,16 +316,19 @@ class Study(Settings):
                 _known(benchmark, self.benchmarks, f"arms.{name}.benchmarks", "benchmark")
         for name, evalset in self.evaluation_sets.items():
             _known(evalset.benchmark, self.benchmarks, f"evaluation_sets.{name}.benchmark", "benchmark")
-            if (evalset.path is None) == (self.benchmarks[evalset.benchmark].source == "jsonl"):
-                raise ValueError(f"evaluation_sets.{name}: path goes with source: jsonl, and with it alone")
+            _check_source(name, evalset, self.benchmarks[evalset.benchmark].source)
         for index, contrast in enumerate(self.contrasts):
             for end in (contrast.arm, contrast.versus):
                 _known(end, self.arms, f"contrasts.{index}", "arm")
             if contrast.arm == contrast.versus:
                 raise ValueError(f"contrasts.{index}: an arm can't be contrasted with itself")
-        names = [contrast.name for contrast in self.contrasts]
-        if len(set(names)) < len(names):
-            raise ValueError("contrasts: the same pair of arms stands twice; remove one")
+            for evalset_name in contrast.evaluation_sets or ():
+                place = f"contrasts.{index}.evaluation_sets"
+                _known(evalset_name, self.evaluation_sets, place, "evaluation set")
+        for evalset_name in self.evaluation_sets:
+            names = [c.name for c in self.contrasts if evalset_name in (c.evaluation_sets or [evalset_name])]
+            if len(set(names)) < len(names):
+                raise ValueError("contrasts: the same pair of arms stands twice; remove one")
         for name in self.arms:
             for benchmark in self.arm_benchmarks(name):
                 bench = self.benchmarks[benchmark]
@@ -345,9 +362,26 @@ class Study(Settings):
         ]
 
     def evaluated_contrasts(self, evaluation_set: str) -> list[Contrast]:
-        """The contrasts both of whose arms answer an evaluation set."""
+        """The contrasts made on an evaluation set: both of their arms answer it."""
         present = {arm for arm, _ in self.evaluations(evaluation_set)}
-        return [c for c in self.contrasts if c.arm in present and c.versus in present]
+        return [
+            c
+            for c in self.contrasts
+            if {c.arm, c.versus} <= present and evaluation_set in (c.evaluation_sets or [evaluation_set])
+        ]
+
+    def method(self) -> str | None:
+        """The arm that the study is about: the first of GRPO with group advantages."""
+        arms = self.arms.items()
+        return next((name for name, a in arms if a.objective == "grpo" and a.advantage == "group"), None)
+
+    def supporting_arms(self) -> set[str]:
+        """The trained arms that stand in blocks alone: no contrast outside a block names them."""
+        inside, outside = (
+            {end for c in self.contrasts if (c.block is None) == main for end in (c.arm, c.versus)}
+            for main in (False, True)
+        )
+        return {arm for arm in inside - outside if self.arms[arm].trained} - {self.method()}
 
     def run_settings(self, benchmark: str, arm: str) -> RunSettings:
         """The settings of an arm's runs on a benchmark, with the arm's overrides applied."""
@@ -395,6 +429,22 @@ class Study(Settings):
 def default_delta(slots: int) -> float:
     """1/(10 n), an order of magnitude below 1/n (Section VI-C)."""
     return 1 / (10 * slots)
+
+
+def _check_source(name: str, evalset: EvaluationSet, trained_on: str) -> None:
+    """A benchmark's own problems come from its own source, those of a transfer set from another."""
+    where = f"evaluation_sets.{name}"
+    if evalset.transfer:
+        if (evalset.path is None) == (evalset.source is None):
+            raise ValueError(f"{where}: a transfer set takes its problems from path or from source; give one")
+        if evalset.source == trained_on:
+            raise ValueError(f"{where}.source: is the benchmark's own; a transfer set names another world")
+    elif evalset.source is not None:
+        raise ValueError(
+            f"{where}.source: goes with transfer: true; the benchmark gives the source of others"
+        )
+    elif (evalset.path is None) == (trained_on == "jsonl"):
+        raise ValueError(f"{where}: path goes with source: jsonl, and with it alone")
 
 
 def _known(name: str, among: Any, where: str, kind: str) -> None:

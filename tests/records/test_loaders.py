@@ -65,3 +65,19 @@ def test_training_records_are_not_written_where_others_read(working):
 def test_evaluation_problems_are_public(working):
     write_evaluation_records(SMALL, "sums", working / "eval" / "eval.jsonl", working / "eval" / "split.json")
     assert mode(working / "eval" / "eval.jsonl") & 0o044 == 0o044
+
+
+def test_a_transfer_set_is_drawn_from_the_world_that_it_names(working):
+    spec = {
+        "benchmark": "sums",
+        "transfer": True,
+        "source": "stories",
+        "problems": 3,
+        "cap": 6,
+        "scorers": {"strict": "svamp"},
+    }
+    study = Study.model_validate(SMALL.model_dump() | {"evaluation_sets": {"far": spec}})
+    write_evaluation_records(study, "far", working / "eval.jsonl", working / "split.json")
+    assert [record.id for record in read_records(working / "eval.jsonl")] == [
+        f"stories-eval-{number:05d}" for number in range(3)
+    ]

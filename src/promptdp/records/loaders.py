@@ -46,7 +46,8 @@ def write_evaluation_records(study: "Study", name: str, out: str | Path, split: 
     if evaluation_set.path is not None:
         records = _of_number(read_records(evaluation_set.path), evaluation_set.problems, evaluation_set.path)
     else:
-        records = draw(settings.source, evaluation_set.split, evaluation_set.problems, settings.seed)
+        world = evaluation_set.source or settings.source
+        records = draw(world, evaluation_set.split, evaluation_set.problems, settings.seed)
     write_records(out, records)
     write_json(
         split,
