@@ -241,7 +241,7 @@ def operation(grammar: Grammar, left: Node) -> Node:
     grammar.deeper()
     right = grammar.product()
     grammar.depth -= 1
-    return Node("opaque", name, (left, right))
+    return call("mod", left, right) if name == r"\bmod" else Node("opaque", name, (left, right))
 
 
 def modulus(grammar: Grammar) -> Node | None:

@@ -123,10 +123,14 @@ class _Parser(Grammar):
         self.skip(*ARROWS)
         members = [self.ratio()]
         operators: list[str] = []
+        congruent = False
         while self.sees(*RELATIONS, r"\not"):
+            congruent = self.sees(r"\equiv")
             operators.append(self.operator())
             members.append(self.ratio())
         divisor = modulus(self)
+        if congruent and members[-1].name == "mod" and members[-1].kind == "call":
+            members[-1], divisor = members[-1].children
         if divisor is not None:
             members = [residue(member, divisor) for member in members]
         self.depth -= 1

@@ -30,7 +30,8 @@ CHANGING = (
         "undefined unknown unsure uncertain maybe perhaps probably possibly likely unlikely guess "
         "guessed estimate estimated approximate approximately approx roughly nearly almost about around "
         "circa rounded ish excluded excluding rejected extraneous unless instead rather actually "
-        "otherwise "
+        "otherwise nope oops sorry wait hmm correction cancel cancelled canceled scratch ignore "
+        "disregard discard discarded reject wrongly untrue contradiction bad "
         # verbs
         "is are was were be been being am does do did has have had could may might must shall should "
         "will would seem seems seemed look looks equal equals works work fails fail failed give gives "
@@ -40,15 +41,17 @@ CHANGING = (
         "under above below beyond between within up down upto exceeding than to through until till from "
         "off versus vs at short "
         # operators
-        "plus minus times time multiplied multiply divided divide added add subtracted subtract take mod "
+        "plus minus time multiplied multiply divided divide added add subtracted subtract take mod "
         "modulo modulus remainder remaining squared cubed root sqrt factorial power exponent exponential "
         "raised choose chosen reciprocal inverse opposite negative negated double doubled triple tripled "
         "quadruple twice thrice halved repeating recurring repeated bar base binary octal hexadecimal "
-        "hex log ln sin cos tan pi infinity infinite "
+        "hex log ln sin cos tan pi infinity infinite imaginary conjugate transpose complement fold kilo "
+        "mega giga milli micro nano "
         # parts
         "half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh "
         "sevenths eighth eighths ninth ninths tenth tenths hundredth hundredths thousandth thousandths "
-        "millionth percent percentage percents "
+        "millionth percent percentage percents tens hundreds thousands millions billions trillions "
+        "dozens gross score mille permille basis "
         # conditions and joints
         "and or but if except excepting when whenever where while because since for as whereas"
     )
@@ -95,15 +98,18 @@ def effect(phrase: str) -> Effect | None:
     percent = words == ["percentage", "points"] or (len(words) == 1 and canonical_word(words[0]) == "percent")
     if percent or not words:
         return Effect(factor, addend, percent)
-    if words[-1] == "of" or not all(_counted(word, words) for word in words):
+    if words[-1] == "of" or not all(_counted(words, place) for place in range(len(words))):
         return None
     return Effect(factor, addend)
 
 
-def _counted(word: str, phrase: list[str]) -> bool:
-    """Whether a word is part of a unit or of the name of counted things."""
-    if word == "am" and len(phrase) == 1:
-        return True
+def _counted(words: list[str], place: int) -> bool:
+    """Whether a word of a phrase is part of a unit or of the name of counted things."""
+    word = words[place]
+    if word in ("squared", "cubed"):
+        return place > 0 and (canonical_word(words[place - 1]) is not None or words[place - 1] == "units")
+    if word == "times" or (word == "am" and len(words) == 1):
+        return place == len(words) - 1
     if word in CHANGING:
         return False
     return canonical_word(word) is not None or word in SHORT or len(word) > 2

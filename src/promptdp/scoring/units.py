@@ -53,7 +53,7 @@ watt
 volt
 """
 CANONICAL = {name: line.split()[0] for line in NAMES.strip().splitlines() for name in line.split()}
-POWERS = {"square": "2", "squares": "2", "sq": "2", "cubic": "3", "cu": "3"}
+POWERS = {"square": "2", "sq": "2", "squared": "2", "cubic": "3", "cu": "3", "cubed": "3"}
 RATES = {"mph": "mile/hour", "kph": "kilometer/hour"}
 WORD = re.compile(r"[a-z.]+|\^\{?-?[0-9]\}?")
 
