@@ -57,9 +57,9 @@ NEGATIONS = vocabulary(
     "wasn't weren't didn't couldn't wouldn't shouldn't mustn't ain't"
 )
 DENIALS = vocabulary(
-    "false wrong incorrect untrue impossible doubt unclear unsure unlikely fails fail failed invalid "
-    "extraneous absurd contradiction contradictory contradicts rejected reject discard discarded exclude "
-    "excluded"
+    "false wrong incorrect untrue undefined impossible doubt unclear unsure unlikely fails fail failed "
+    "invalid extraneous absurd contradiction contradictory contradicts rejected reject discard discarded "
+    "exclude excluded"
 )
 SUPPOSITIONS = vocabulary(
     "if provided suppose supposing assume assuming imagine pretend pretending whether unless hypothetically"

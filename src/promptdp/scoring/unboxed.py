@@ -16,8 +16,8 @@ from promptdp.scoring.prose import pieces
 from promptdp.scoring.values import Kind, stated_value
 from promptdp.scoring.verdict import Extraction, Reason, none
 
-MARKER = re.compile(r"<\|[A-Za-z_]{1,20}\|>|</s>")
-"""A mark of a chat template, which ends a turn."""
+MARKER = re.compile(r"<\|[A-Za-z_]{1,20}\|>|</?(?:s|[A-Za-z_]{2,20})>")
+"""A mark of a chat template or a tag, which stands on a line of its own."""
 SEARCHES: tuple[tuple[Kind, Callable[[str, Budget], Iterator[Candidate]]], ...] = (
     (Kind.EXPLICIT, explicit),
     (Kind.INFERENCE, inferential),

@@ -83,6 +83,9 @@ CORRECTION: list[Case] = [
     (ROBUST, "9", "The answer is 8. Wait, I forgot the case n = 0. Therefore, there are 9.", True),
     (ROBUST, "9", "The answer is 9, which is not a prime number.", True),
     (ROBUST, "9", "Suppose n = 2. This is impossible. Therefore n = 9.", True),
+    (ROBUST, "12", "We get x = 12.\n\nActually, x must be odd, so x = 13.", False),
+    (ROBUST, "5", "The answer is 4.\n\nHold on, I missed one. The answer is 5.", True),
+    (ROBUST, "17", "The answer is 17, not 18 as one might think.", True),
 ]
 
 NEGATION: list[Case] = [
@@ -114,6 +117,10 @@ NEGATION: list[Case] = [
     (ROBUST, "6", "We reject $x=-6$, so $x = 6$.", True),
     (ROBUST, "6", "Therefore, the answer is not 5 but 6.", True),
     (ROBUST, "6", "So Mary, not John, has 6 cards.", True),
+    (ROBUST, "3", "Therefore it is impossible that $n = 3$.", False),
+    (ROBUST, "3", "Thus all reals but 3 are in the domain.", False),
+    (ROBUST, "3", "Therefore, $f$ is undefined at $3$.", False),
+    (ROBUST, "18", "The answer is 17 since 18 is too large.", False),
 ]
 
 HEDGE: list[Case] = [
@@ -157,6 +164,8 @@ JOINED: list[Case] = [
     (ROBUST, r"\sqrt{2}, -\sqrt{2}", "Thus the solutions are $x = \\sqrt{2}$ or $x = -\\sqrt{2}$.", True),
     (ROBUST, "8", "The final answer is 5, 6, or 8.", False),
     (ROBUST, "9", "Therefore the perimeter is 12 cm and the area is 9 cm$^2$.", False),
+    (ROBUST, "3", "So the center is $(1,2)$ and the radius is $3$.", False),
+    (ROBUST, "3i", "The solutions are $x = 3$ and $x = 3i$.", False),
 ]
 
 CHAIN: list[Case] = [
@@ -187,6 +196,12 @@ CHAIN: list[Case] = [
     (ROBUST, "144", "So the answer is 144 + 60$\\sqrt{35}$.", False),
     (ROBUST, "6+9i", "The final answer is:\n\n6 + 9i", True),
     (ROBUST, "1", "$2x + z = 1$", False),
+    (ROBUST, "5", "So $|x - 3| = 5$.", False),
+    (ROBUST, "12", "Therefore $x(x+1) = 12$.", False),
+    (ROBUST, "8", "Hence $|w| = 8$.", True),
+    (ROBUST, "3", "So $\\log_2 x = 3$.", False),
+    (ROBUST, "3", "So $\\log_2 8 = 3$.", True),
+    (ROBUST, "1", "Thus $2\\sin x = 1$.", False),
 ]
 
 CONDITION: list[Case] = [
@@ -208,6 +223,8 @@ CONDITION: list[Case] = [
     (ROBUST, "2401", "Thus, $7^4 = 2401$ secret codes are possible.", True),
     (ROBUST, "5937", "Therefore, Ann picked $\\frac{3}{8}(15832)=5937$ pounds of apples in 3 hours.", True),
     (ROBUST, "3", "So Ann filled $36$ bottles in 3 hours.", False),
+    (ROBUST, "3", "There were initially 20 birds, 3 flew away, leaving 17 birds.", False),
+    (ROBUST, "17", "There were initially 20 birds, so after 3 flew away there are 17 birds.", True),
 ]
 
 VALUE_FIRST: list[Case] = [
@@ -297,6 +314,21 @@ LAYOUT: list[Case] = [
     (ROBUST, "9", "| n | f(n) |\n|---|---|\n| 1 | 4 |\n| 2 | 9 |", False),
     (ROBUST, "42", "```python\nprint(6*7)\n```", False),
     (ROBUST, "13", "The final answer is $\\mathbf{13}$.<|im_end|>", True),
+    (ROBUST, "17", "<answer>17</answer>", True),
+    (
+        ROBUST,
+        "36",
+        "Let me see.\n\n1. Area = 6 × 6 = 36.\n2. Perimeter = 24.\n\nThe answer is 36 square units.",
+        True,
+    ),
+    (
+        ROBUST,
+        "24",
+        "A square has a side of 6.\n\n1. Area: 36.\n2. Perimeter: 24.\n\nThe answer is 36.",
+        False,
+    ),
+    (ROBUST, "17", "After simplification, we are left with 17.", True),
+    (ROBUST, "17", "The value of $x$ is $\\frac{34}{2} = 17$.", True),
 ]
 
 ALTERED: list[Case] = [
@@ -305,6 +337,10 @@ ALTERED: list[Case] = [
     (ROBUST, "24", "The answer is 24 percent of 50.", False),
     (ROBUST, "24", "The sum is the square root of 24.", False),
     (ROBUST, "\\sqrt{24}", "The answer is sqrt(24).", True),
+    (ROBUST, "3", "So $n$ must be a divisor of 3.", False),
+    (ROBUST, "3", "Therefore the ratio is 3 to 5.", False),
+    (ROBUST, "5", "Thus $x$ ranges from 3 to 5.", False),
+    (ROBUST, "5", "The answer is half of 5, that is, 2.5.", False),
 ]
 
 WORDS: list[Case] = [
@@ -413,6 +449,7 @@ CONTRAST: list[Case] = [
     (ROBUST, "3", "Rather than 4, the total is 3.", True),
     (ROBUST, "3", "3, and not 4, is the answer.", True),
     (ROBUST, "3", "Therefore the correct count is 4 as opposed to 3.", False),
+    (ROBUST, "18", "Since the answer is not 18, the answer is 17.", False),
 ]
 
 CASES: dict[str, list[Case]] = {
