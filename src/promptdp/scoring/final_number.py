@@ -35,11 +35,17 @@ OPERAND = re.compile(
     re.IGNORECASE,
 )
 JOINT = re.compile(
-    rf"{UNIT}{AROUND}[,;]?(?:\s|(?<=\())(?P<word>or|and)\s"
-    rf"(?:(?:it|they|maybe|perhaps|possibly|could|might|be|even|is|also)\s){{0,4}}{AROUND}",
+    rf"{UNIT}{AROUND}[,;]?(?:\s|(?<=\())(?P<word>or|and/or|and)\s"
+    rf"(?:(?:it|they|rather|maybe|perhaps|possibly|could|might|be|even|is|also)\s){{0,4}}{AROUND}"
+    rf"(?:[A-Za-z]\s?=)?{AROUND}-?{AROUND}",
     re.IGNORECASE,
 )
-SERIES = re.compile(rf"{AROUND}(?:,\s?|\s(?:to|through|and)\s|,\sand\s){AROUND}", re.IGNORECASE)
+SERIES = re.compile(
+    rf"{AROUND}(?:±|\\pm|,\s?|\s(?:to|through|and)\s|,\sand\s){AROUND}-?{AROUND}", re.IGNORECASE
+)
+BOUND = re.compile(
+    r"(?:(?<![</])\b[A-Za-z0-9]\s?[<>]=?|\w\s[<>]=?(?=\s)|[≤≥±]|\\(?:geq?|leq?|gt|lt|pm)(?![A-Za-z]))\s?[$£€]?$"
+)
 SHARE = re.compile(
     r"(?:\s?%|\spercent)?(?:\sout)?\sof\s(?:the\s|all\s|his\s|her\s|their\s|these\s|those\s)?[$£€]?", re.I
 )
@@ -211,8 +217,10 @@ def _stated(segment: str, whole: bool) -> Reading:
         joint = JOINT.fullmatch(between)
         if OPERATION.fullmatch(between):
             operation = True
-        elif EQUATES.fullmatch(between) or (
-            joint and joint["word"].lower() == "or" and (operation or _same(number, following))
+        elif (
+            joint["word"].lower() == "or" and (operation or _same(number, following))
+            if joint
+            else EQUATES.fullmatch(between)
         ):
             operation = False
         elif (
@@ -232,9 +240,11 @@ def _stated(segment: str, whole: bool) -> Reading:
 
 
 def _is_operand(text: str, number: Number) -> bool:
-    """Whether a number is only the second operand of an operation on something that is no number."""
+    """Whether a number is the second operand of an operation on something that is no number, or a bound."""
+    start = max(0, number.start - 20)
     signed = number.value is not None and number.value < 0
-    return not signed and OPERAND.search(text, max(0, number.start - 20), number.start) is not None
+    bound = BOUND.search(text, start, number.start) is not None and text[number.end : number.end + 1] != ">"
+    return bound or (not signed and OPERAND.search(text, start, number.start) is not None)
 
 
 def _same(one: Number, other: Number) -> bool:
@@ -304,7 +314,7 @@ def _one_of_several(text: str, earlier: list[Number], number: Number) -> bool:
     if len(between) > BESIDE:
         return False
     joint = JOINT.fullmatch(between)
-    if joint and joint["word"].lower() == "or":
+    if joint and joint["word"].lower() != "and":
         sum_before = len(earlier) > 1 and OPERATION.fullmatch(text[earlier[0].end : previous.start])
         return not (sum_before or _same(previous, number))
     if joint and BETWEEN.search(text, max(0, previous.start - 14), previous.start):

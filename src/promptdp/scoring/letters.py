@@ -19,8 +19,8 @@ DENIAL = (
     r"|(?:any|every)thing (?:but|except|other than)|all (?:but|except))\s)"
 )
 DOUBT = r"(?P<doubt>(?:maybe|perhaps|possibly|either|neither|both|between)\s(?:of\s)?)"
-NOUN = r"(?:(?:the\s)?(?i:option|choice|letter|answer)\s{1,3})?"
-EDGE = r"(?![\w'’+#]|[-‐‑]\w|\s?=|/(?![A-Ea-e]\b)\w|<\w)"
+NOUN = r"(?i:(?:the\s)?(?:option|choice|letter|answer)\s{1,3})?"
+EDGE = r"(?![\w'’+#]|[-‐‑–.&]\w|\s?=|/(?![A-Ea-e]\b)\w|<\w)"
 CHOICE = re.compile(
     rf"{OPEN}(?i:{DENIAL}|{DOUBT})?{NOUN}{OPEN}"
     rf"(?:(?P<letter>[A-Ea-e])(?![A-Za-z0-9])(?P<close>{CLOSE}){EDGE}"
@@ -42,6 +42,7 @@ REFUSED = re.compile(
     r"|ruled out|out))\b|\s?\?",
     re.IGNORECASE,
 )
+CONDITION = re.compile(r"\s(?:only )?(?:if|unless|when|provided|assuming)\b", re.IGNORECASE)
 HEDGES = (
     r"(?:(?:maybe|perhaps|possibly|probably|potentially|also|even|else|arguably|less|more|likely|it"
     r"|could be|might be),?\s)"
@@ -95,7 +96,8 @@ def choice(text: str, start: int) -> Choice | None:
         return Choice(None, letter, end)
     second = SECOND.match(NEXT_LINE.split(rest, maxsplit=1)[0])
     several = second and (second["joined"] or second["allowed"]).upper() != letter
-    return Choice(None if match["doubt"] or several else letter, None, end)
+    unsettled = match["doubt"] or several or CONDITION.match(rest)
+    return Choice(None if unsettled else letter, None, end)
 
 
 def _lists_options(letter: str, rest: str) -> bool:

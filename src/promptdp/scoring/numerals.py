@@ -53,7 +53,7 @@ NUMBER = re.compile(
 SCALES = {"thousand": 3, "million": 6, "billion": 9}
 GLUED = re.compile(rf"[{LETTERS}]+")
 SCALED = re.compile(r"k|K|M|B|bn|mn|mil")
-SYMBOLS = vocabulary("c f w v kw kwh gb mb tb cal kcal kph rpm pt hp")
+SYMBOLS = vocabulary("c p f w v kw kwh gb mb tb cal kcal kph rpm pt hp")
 """Symbols of units written against a number, beside those that `units` knows."""
 TITLE = re.compile(
     r"\b(?:steps?|parts?|theorem|lemma|equations?|eq\.|figure|fig\.|table|section|chapter|(?<!for )example"

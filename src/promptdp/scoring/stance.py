@@ -49,7 +49,7 @@ CHECK = (
 TURNS = (
     rf"(?:wait\b(?=\s*[,.!?…—–:;\n-]|\s(?:a|no|i|that|this|it|actually|what)\b)(?!{CHECK})"
     r"|(?:hold|hang) on\b|oops\b|on second thoughts?\b"
-    r"|on reflection,? (?:no|not)\b|correction\s?:|or (?:maybe )?not\b"
+    r"|on reflection,? (?:no|not)\b|correction\s?:|or (?:maybe |perhaps )?(?:not\b|[^\s?]{1,12}\?)"
     r"|scratch (?:that|this|it)\b|strike that\b|never ?mind\b|no(?:pe)?\s?[,.!—–]|no wait\b"
     r"|(?:my|a) mistake\b|my bad\b"
     r"|i meant?\b|actually,? (?:(?:no|not|wait|i)\b"
@@ -103,7 +103,7 @@ EVADES = re.compile(
     r"|maybe|perhaps|possibly|(?:might|may|could) (?:also |well )?be|either|both|between|somewhere"
     r"|(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|rather) than"
     r"|unlikely|unsure|unclear|at (?:least|most)|(?:is|are|be|can|for|has|have) up to|no more|almost"
-    r"|nearly|say)\b|n['’]t\b",
+    r"|(?:is|are|was|be) (?:well )?(?:over|under|above|below)|nearly|say|whether)\b|n['’]t\b",
     re.I,
 )
 

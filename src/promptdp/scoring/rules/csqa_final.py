@@ -14,7 +14,7 @@ from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judge
 
 DECLARATIONS = 32
 """Cues read, from the last one back, until one declares a choice."""
-NOUN = r"(?:answer|choice|option|pick|selection|conclusion)"
+NOUN = r"(?:answer|choice|option|pick|selection|conclusion|best (?:fit|match))"
 GOOD = r"(?:final|correct|best|right|most\s\w+|only)"
 SURE = (
     r"(?:,?\s{0,3}(?:therefore|thus|clearly|definitely|certainly|surely|obviously|undoubtedly|most likely"
