@@ -137,6 +137,20 @@ def test_monte_carlo_makes_as_many_draws_as_asked(draws):
     assert lattice.drawn_sign_randomization_p(np.array([2, 0]), draws, generator) == 1.0
 
 
+def test_monte_carlo_quantiles_are_points_of_the_lattice():
+    for seed in range(20):
+        (edge,) = lattice.drawn_bootstrap_quantiles(
+            np.array([0, 10, 20]), (0.3,), 4, np.random.default_rng(seed)
+        )
+        assert edge % 10 == 0
+
+
+def test_a_monte_carlo_p_value_counts_the_observed_assignment():
+    # One in 2^39 assignments is as extreme, so no draw is.
+    wins = np.ones(40, dtype=np.int64)
+    assert lattice.drawn_sign_randomization_p(wins, 99, np.random.default_rng(0)) == 0.01
+
+
 @given(st.integers(0, 10))
 @settings(max_examples=5, deadline=None)
 def test_monte_carlo_lies_within_one_lattice_step_of_the_exact_interval(seed):
