@@ -83,13 +83,12 @@ def _contrast(parts: list[Piece], at: int) -> int | None:
 
 def _aside(parts: list[Piece], at: int) -> int | None:
     """Where the value put aside ends; None when no value stands there."""
-    while at < len(parts) and parts[at].kind == "word" and word(parts[at]) != "but":
-        at += 1
-        if at < len(parts) and parts[at].kind == "math":
+    for i in range(at, min(at + FAR + 1, len(parts))):
+        if parts[i].kind == "math":
+            return i + 1
+        if parts[i].kind != "word" or word(parts[i]) == "but":
             break
-    if at >= len(parts) or parts[at].kind != "math":
-        return None
-    return at + 1
+    return None
 
 
 def clauses(parts: list[Piece]) -> list[list[Piece]]:
