@@ -99,7 +99,7 @@ def _function(grammar: Grammar, name: str) -> Node:
     del grammar.units[units:]
     if name in TRIGONOMETRIC | {"cis"} and argument.kind != "degree":
         argument = replaced(argument, "degree", lambda angle: _radians(angle.children[0]))
-    arguments = [argument] if argument.kind != "bracket" else list(argument.children)
+    arguments = list(argument.children) if argument.kind in ("bracket", "set") else [argument]
     node = _applied(name, [*arguments, *([] if base is None else [base])])
     return node if exponent is None else power(node, exponent)
 

@@ -8,13 +8,14 @@ from promptdp.scoring.grammar import Grammar, ParseError
 from promptdp.scoring.limits import DIGITS, LimitError
 from promptdp.scoring.measures import unit_fraction
 from promptdp.scoring.nodes import Node, call, number, quotient
+from promptdp.scoring.tokens import Token
 from promptdp.scoring.units import canonical_unit
 from promptdp.scoring.words import cardinal
 
 DOUBLE_FACTORIAL = 1_000
 """Largest argument of a double factorial."""
 DIGIT_SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-ALPHANUMERIC = re.compile(r"[0-9A-Z]+(?:\.[0-9A-Z]+)?")
+NUMERAL = re.compile(r"[A-Z]*[0-9][0-9A-Z]*(?:\.[0-9A-Z]+)?")
 
 
 def literal(grammar: Grammar, text: str) -> Node:
@@ -55,37 +56,44 @@ def repeating(text: str) -> Node:
 
 def in_base(grammar: Grammar) -> Node | None:
     r"""The numeral with its base as an index (`43_5`, `\text{A5}_{11}`) that comes next; None otherwise."""
-    digits, ahead = "", 0
+    start = ahead = int(grammar.sees("("))
+    if grammar.kind(start) == "letter":
+        return None
+    digits = ""
     while grammar.kind(ahead) in ("number", "letter", "text"):
         text = grammar.tokens[grammar.at + ahead].text
         if not re.fullmatch(r"[0-9A-Z.]+", text):
             break
         grammar.budget.spend()
         digits, ahead = digits + text, ahead + 1
-    if not re.match(r"[A-Z]*[0-9]", digits) or not grammar.sees("_", ahead=ahead):
+    closed = not start or grammar.sees(")", ahead=ahead)
+    if not closed or not NUMERAL.fullmatch(digits) or not grammar.sees("_", ahead=ahead + start):
         return None
-    if not digits[0].isdigit() and grammar.kind() == "letter":
+    place = ahead + start + 1
+    braced = grammar.sees("{", ahead=place)
+    if braced and not grammar.sees("}", ahead=place + 2):
         return None
-    braced = grammar.sees("{", ahead=ahead + 1)
-    place = grammar.at + ahead + 1 + braced
-    if place >= len(grammar.tokens) or (braced and not grammar.sees("}", ahead=ahead + 3)):
-        return None
-    base = _base(grammar.tokens[place].kind, grammar.tokens[place].text)
-    if base is None or not ALPHANUMERIC.fullmatch(digits):
+    base = _base(grammar.peek(place + braced))
+    if base is None:
         return None
     if any(DIGIT_SIGNS.index(digit) >= base for digit in digits if digit != "."):
-        if digits.isalnum() and not digits.isdigit():
+        # 2A_3 is a product, and 19_5 is nothing.
+        if any(digit.isalpha() for digit in digits):
             return None
         raise ParseError
-    for _ in range(ahead + 2 + 2 * braced):
+    for _ in range(place + 1 + 2 * braced):
         grammar.take()
     return number(Fraction(digits)) if base == 10 else Node("numeral", f"{_shortest(digits)}_{base}")
 
 
-def _base(kind: str, text: str) -> int | None:
+def _base(index: Token | None) -> int | None:
     """The base that an index says in digits or in words."""
-    words = text.lower().split()
-    value = int(text) if kind == "number" and text.isdigit() else cardinal(words) if kind == "text" else None
+    if index is None:
+        return None
+    digits = index.kind == "number" and index.text.isdigit()
+    value = (
+        int(index.text) if digits else cardinal(index.text.lower().split()) if index.kind == "text" else None
+    )
     return value if value is not None and 2 <= value <= len(DIGIT_SIGNS) else None
 
 

@@ -7,7 +7,13 @@ from promptdp.scoring.nodes import Node, nary, number, symbol
 from promptdp.scoring.phrases import NO_EFFECT, Effect, effect
 from promptdp.scoring.units import canonical_unit
 
-CURRENCIES = {r"\$": "dollar", r"\pounds": "pound sterling", r"\euro": "euro", r"\yen": "yen"}
+CURRENCIES = {
+    r"\$": "dollar",
+    r"\pounds": "pound sterling",
+    r"\euro": "euro",
+    r"\yen": "yen",
+    r"\cent": "cent",
+}
 POWER = re.compile(r"\^(?:n|\{-?n\})")
 FRACTION = re.compile(r"\.\{t(?:\^(?:n|\{n\}))?\}\{t(?:\^(?:n|\{n\}))?\}")
 

@@ -15,8 +15,8 @@ SIGNS = {
     "¼": r"\frac14 ", "¾": r"\frac34 ", "⅓": r"\frac13 ", "⅔": r"\frac23 ", "θ": r"\theta ",
     "α": r"\alpha ", "β": r"\beta ", "…": r"\ldots ", "→": r"\to ", "⇒": r"\implies ", "’": "'", "′": "'",
     "\u00a0": " ", "\u202f": " ", "\u2009": " ", "，": ",", "（": "(", "）": ")", "：": ":", "∶": ":",
-    "£": r"\pounds ", "€": r"\euro ", "¥": r"\yen ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ",
-    "⌉": r"\rceil ",
+    "£": r"\pounds ", "€": r"\euro ", "¥": r"\yen ", "¢": r"\cent ",
+    "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
 }  # fmt: skip
 """Signs outside ASCII, in TeX."""
 IGNORED = frozenset('$~`"“”')
@@ -52,7 +52,8 @@ SAME = {
     r"\langle": "(", r"\rangle": ")", r"\ast": "*", r"\dollar": r"\$", r"\bigcup": r"\cup",
     r"\bigcap": r"\cap", r"\boldsymbol": r"\mathbf", r"\bm": r"\mathbf", r"\bar": r"\overline",
     r"\measuredangle": r"\angle", r"\R": r"\mathbb{R}", r"\Z": r"\mathbb{Z}", r"\N": r"\mathbb{N}",
-    r"\Q": r"\mathbb{Q}", r"\cr": r"\\", r"\textdegree": r"\degree", r"\mod": r"\bmod",
+    r"\Q": r"\mathbb{Q}", r"\cr": r"\\",
+    r"\textcent": r"\cent", r"\textdegree": r"\degree", r"\mod": r"\bmod",
 }  # fmt: skip
 """Commands written in several ways."""
 

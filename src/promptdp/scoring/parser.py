@@ -11,7 +11,7 @@ from promptdp.scoring.grammar import Grammar, ParseError
 from promptdp.scoring.limits import TREE_DEPTH, Budget, LimitError
 from promptdp.scoring.measures import measured, starts_unit
 from promptdp.scoring.nodes import Node, call, depth, nary, negated, number, power, quotient, symbol
-from promptdp.scoring.phrases import EXACT, NEGATING, ORDINALS, is_label
+from promptdp.scoring.phrases import EXACT, NEGATING, ORDINALS, doubts, is_label
 from promptdp.scoring.tokens import Token, tokenize
 
 __all__ = ["Answer", "ParseError", "parse"]
@@ -239,11 +239,8 @@ class _Parser(Grammar):
             elif self.skip("%"):
                 self.units.append("percent")
                 node = Node("percent", children=(node,))
-            elif self.sees("'"):
-                primes = ""
-                while self.skip("'"):
-                    primes += "'"
-                node = symbol(node.name + primes) if node.kind == "symbol" else call("'", node)
+            elif self.skip("'"):
+                node = _primed(node)
             elif self.skip("_"):
                 index = self.script()
                 if node.kind != "symbol":
@@ -270,6 +267,9 @@ class _Parser(Grammar):
         inner = self.peek(1 if braced else 0)
         if inner is None or (braced and not self.sees("}", ahead=2)):
             return power(node, self.script())
+        if inner.text == r"\prime":
+            self.script()
+            return _primed(node)
         word = inner.text.lower()
         degrees = inner.text == r"\circ" or (
             word in DEGREES and (inner.kind == "text" or node.kind == "number")
@@ -338,7 +338,7 @@ class _Parser(Grammar):
         if token.kind == "letter":
             return self.named(token.text)
         if token.kind == "text":
-            return self.spoken(token.text.lower())
+            return self.spoken(token.text)
         if token.text in ("(", "[", r"\{", "{", r"\lfloor", r"\lceil"):
             return bracketed(self, token.text)
         if token.text == "|":
@@ -350,10 +350,19 @@ class _Parser(Grammar):
         raise ParseError
 
     def spoken(self, phrase: str) -> Node:
-        """Words where a value is expected: a sign, emphasis, or a name."""
-        if phrase in NEGATING:
+        """Words where a value is expected: a sign, emphasis, or a name.
+
+        Raises:
+            ParseError: they negate or doubt what follows.
+        """
+        words = phrase.lower()
+        if words in NEGATING:
             return negated(self.factor())
-        return self.factor() if phrase in EXACT else symbol(f"text {phrase}")
+        if words in EXACT:
+            return self.factor()
+        if doubts(words):
+            raise ParseError
+        return symbol(phrase if len(phrase) == 1 else f"text {words}")
 
     def named(self, letter: str) -> Node:
         """A letter: a variable, or an undefined function with its arguments."""
@@ -372,3 +381,8 @@ class _Parser(Grammar):
             self.expect(")")
             return Node("opaque", letter, tuple(items))
         return symbol(letter)
+
+
+def _primed(node: Node) -> Node:
+    """A node with a prime: another name, or an undefined function of what is no name."""
+    return symbol(f"{node.name}'") if node.kind == "symbol" else call("'", node)

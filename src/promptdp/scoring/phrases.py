@@ -22,16 +22,21 @@ class Effect(NamedTuple):
 
 
 NO_EFFECT = Effect()
+DOUBTING = vocabulary(
+    "no not non never neither nor none without cannot isn wasn doesn don didn won can t wrong "
+    "incorrect incorrectly false falsely invalid error mistake mistaken mistakenly impossible "
+    "undefined unknown unsure uncertain maybe perhaps probably possibly likely unlikely guess "
+    "guessed estimate estimated approximate approximately approx roughly nearly almost about around "
+    "circa rounded ish excluded excluding rejected extraneous unless instead rather actually "
+    "otherwise nope oops sorry wait hmm correction cancel cancelled canceled scratch ignore "
+    "disregard discard discarded reject wrongly untrue contradiction bad"
+)
+"""Words of negation and doubt."""
 CHANGING = (
-    vocabulary(
-        # negation and doubt
-        "no not non never neither nor none without cannot isn wasn doesn don didn won can t wrong "
-        "incorrect incorrectly false falsely invalid error mistake mistaken mistakenly impossible "
-        "undefined unknown unsure uncertain maybe perhaps probably possibly likely unlikely guess "
-        "guessed estimate estimated approximate approximately approx roughly nearly almost about around "
-        "circa rounded ish excluded excluding rejected extraneous unless instead rather actually "
-        "otherwise nope oops sorry wait hmm correction cancel cancelled canceled scratch ignore "
-        "disregard discard discarded reject wrongly untrue contradiction bad "
+    DOUBTING
+    | NUMBER_WORDS
+    | MULTIPLIERS.keys()
+    | vocabulary(
         # verbs
         "is are was were be been being am does do did has have had could may might must shall should "
         "will would seem seems seemed look looks equal equals works work fails fail failed give gives "
@@ -55,19 +60,19 @@ CHANGING = (
         # conditions and joints
         "and or but if except excepting when whenever where while because since for as whereas"
     )
-    | NUMBER_WORDS
-    | MULTIPLIERS.keys()
 )
 """Words after which a value is no more the number before them."""
 PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
 ORDINALS = vocabulary("st nd rd th")
-SHORT = vocabulary("a an of in on sq cu per the by its")
+SHORT = vocabulary("a an of on sq cu per the by its")
 LABELS = vocabulary(
     "answer answers ans solution solutions result value total area volume perimeter length width height "
     "radius distance speed angle slope probability ratio sum product difference quotient cost price age "
-    "count number"
+    "count number remainder maximum minimum"
 )
 """Nouns that end a name of the value after them."""
+EXTREMES = vocabulary("maximum minimum least most greatest smallest largest")
+"""Words that change a value after it but not in its name."""
 NEGATING = vocabulary("negative minus")
 EXACT = vocabulary("exactly precisely only just")
 EXPONENT = re.compile(r"(?<=[A-Za-z.])\s?\$?\^?\{?-?[1-4]\}?\$?(?![0-9])")
@@ -98,7 +103,11 @@ def effect(phrase: str) -> Effect | None:
     percent = words == ["percentage", "points"] or (len(words) == 1 and canonical_word(words[0]) == "percent")
     if percent or not words:
         return Effect(factor, addend, percent)
-    if words[-1] == "of" or not all(_counted(words, place) for place in range(len(words))):
+    if (
+        words[-1] == "of"
+        or SHORT.issuperset(words)
+        or not all(_counted(words, place) for place in range(len(words)))
+    ):
         return None
     return Effect(factor, addend)
 
@@ -123,4 +132,9 @@ def is_label(phrase: str, colon: bool) -> bool:
     words = _words(phrase[: match.start()] if match else phrase)
     if not words:
         return False
-    return words[-1] in LABELS and not any(word in CHANGING for word in words)
+    return words[-1] in LABELS and not any(word in CHANGING - EXTREMES for word in words[:-1])
+
+
+def doubts(phrase: str) -> bool:
+    """Whether a phrase negates or doubts what is named by it."""
+    return any(word in DOUBTING for word in re.findall(r"[a-z]+", phrase.lower()))
