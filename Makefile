@@ -36,6 +36,7 @@ fuzz: $(VENV)/dev  ## score 100,000 mutated and generated texts by every rule: m
 bench: $(VENV)/ready  ## print what a round, a gradient and a score cost, beside other ways
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/noise.py
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/gradient.py
+	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/contrasts.py
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/scorers.py
 
 lint: $(VENV)/dev  ## check style, types, floors and the workflow
