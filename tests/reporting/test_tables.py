@@ -208,7 +208,7 @@ def test_every_table_of_a_seeded_study_says_it_is_not_private(tiny, number, tmp_
 def test_a_study_without_the_method_or_contrasts_gives_empty_tables_that_say_so(tmp_path):
     arms = {"base": fabricated.SETTINGS["arms"]["base"]}
     study = fabricated.study(tmp_path, arms=arms, contrasts=[])
-    assert "contrasts no arm dp_grpo" in make_table(2, study, []).notes[0]
+    assert "contrasts no arm of GRPO" in make_table(2, study, []).notes[0]
     assert "no contrast" in make_table(11, study, []).notes[0]
     assert "no private arm" in make_table(6, study, []).notes[0]
 

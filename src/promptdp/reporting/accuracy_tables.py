@@ -3,10 +3,10 @@
 from promptdp.reporting.cells import ABSENT, Cell, absent, fixed, label, number, signed
 from promptdp.reporting.inputs import Inputs
 from promptdp.reporting.notes import arm_label, budget_notes, nonprivate_note
+from promptdp.reporting.shown import ROLES, arms_of, base_of, endpoint, own_sets, scorers_of
 from promptdp.reporting.table import Table
 from promptdp.study import Study
 
-ROLES = {"strict": "Strict", "robust": "Robust"}
 ORDINALS = ("first", "second", "third")
 
 
@@ -57,35 +57,13 @@ def seeds(study: Study, inputs: Inputs) -> Table:
                 _seeds(study, inputs, evaluation_set, rule, arm),
                 _mean(study, inputs, evaluation_set, rule, arm),
             )
-            for evaluation_set in study.evaluation_sets
+            for evaluation_set in own_sets(study)
             for rule in scorers_of(study, evaluation_set).values()
             for arm in arms_of(study, evaluation_set)
         ),
         notes=(*nonprivate_note(study, set(study.arms)), *budget_notes(study, inputs, study.benchmarks)),
         groups=2,
     )
-
-
-def base_of(study: Study) -> str | None:
-    """The public base: the first arm that is not trained."""
-    return next((name for name, spec in study.arms.items() if not spec.trained), None)
-
-
-def scorers_of(study: Study, evaluation_set: str) -> dict[str, str]:
-    """The rules of an evaluation set by their role, strict first."""
-    scorers = study.evaluation_sets[evaluation_set].scorers
-    return {role: rule for role in ROLES if (rule := getattr(scorers, role))}
-
-
-def arms_of(study: Study, evaluation_set: str) -> list[str]:
-    """The arms that answer an evaluation set, in the study's order."""
-    return list(dict.fromkeys(arm for arm, _ in study.evaluations(evaluation_set)))
-
-
-def endpoint(study: Study, name: str) -> str | None:
-    """The evaluation set a benchmark is reported on: its first with split eval."""
-    sets = study.evaluation_sets.items()
-    return next((key for key, spec in sets if spec.benchmark == name and spec.split == "eval"), None)
 
 
 def _mean(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:

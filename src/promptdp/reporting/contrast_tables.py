@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from promptdp.reporting.accuracy_tables import scorers_of
 from promptdp.reporting.cells import (
     ABSENT,
     Cell,
@@ -17,36 +16,33 @@ from promptdp.reporting.cells import (
 )
 from promptdp.reporting.inputs import Inputs
 from promptdp.reporting.notes import arm_label, budget_notes, nonprivate_note
+from promptdp.reporting.shown import comparators, main_contrasts, own_sets, scorers_of
 from promptdp.reporting.table import Table
 from promptdp.study import Study
 
-METHOD = "dp_grpo"
-
 
 def gains(study: Study, inputs: Inputs) -> Table:
-    """Table II: DP-GRPO minus each comparator under the strict scorer of every evaluation set."""
-    comparators = [spec.versus for spec in study.contrasts if spec.arm == METHOD]
+    """Table II: the method minus each comparator under the strict scorer of every evaluation set."""
+    method, others, sets = study.method(), comparators(study), own_sets(study)
+    title = study.arms[method].label if method else "DP-GRPO"
     notes = [
-        "Points with the 95% bootstrap interval over problems; positive values favor DP-GRPO. "
+        f"Points with the 95% bootstrap interval over problems; positive values favor {title}. "
         "Each contrast is paired on the seeds that both arms have. "
         "MDE: the effect detectable with 80% power, where the interval includes zero.",
-        *nonprivate_note(study, set(comparators)),
+        *nonprivate_note(study, set(others)),
         *budget_notes(study, inputs, study.benchmarks),
     ]
-    if not comparators:
-        notes = [f"This study contrasts no arm {METHOD} with another, so the table is empty."]
+    if not others:
+        notes = ["This study contrasts no arm of GRPO with group advantages, so the table is empty."]
     return Table(
-        caption="Accuracy gain of DP-GRPO over each comparator.",
-        columns=("Comparator", *(f"{name} (pp)" for name in study.evaluation_sets)),
+        caption=f"Accuracy gain of {title} over each comparator.",
+        columns=("Comparator", *(f"{evaluation_set} (pp)" for evaluation_set in sets)),
         rows=tuple(
             (
                 label(arm_label(study, versus)),
-                *(
-                    gain(_find(study, inputs, name, "strict", METHOD, versus))
-                    for name in study.evaluation_sets
-                ),
+                *(gain(find(study, inputs, name, "strict", method or "", versus)) for name in sets),
             )
-            for versus in comparators
+            for versus in others
         ),
         notes=tuple(notes),
     )
@@ -59,13 +55,13 @@ def seeds(study: Study, inputs: Inputs) -> Table:
             label(evaluation_set),
             label(rule),
             label(f"{arm_label(study, spec.arm)} − {arm_label(study, spec.versus)}"),
-            *_row(_find(study, inputs, evaluation_set, role, spec.arm, spec.versus)),
+            *_row(find(study, inputs, evaluation_set, role, spec.arm, spec.versus)),
         )
-        for evaluation_set in study.evaluation_sets
+        for evaluation_set in own_sets(study)
         for role, rule in scorers_of(study, evaluation_set).items()
-        for spec in study.evaluated_contrasts(evaluation_set)
+        for spec in main_contrasts(study, evaluation_set)
     )
-    ends = {end for spec in study.contrasts for end in (spec.arm, spec.versus)}
+    ends = {end for spec in study.contrasts if spec.block is None for end in (spec.arm, spec.versus)}
     notes = [
         "Differences in points, in the order of the seeds that both arms have; sd and t interval are over "
         "the seeds' differences. "
@@ -93,9 +89,10 @@ def seeds(study: Study, inputs: Inputs) -> Table:
     )
 
 
-def _find(
+def find(
     study: Study, inputs: Inputs, evaluation_set: str, role: str, arm: str, versus: str
 ) -> dict[str, Any] | None:
+    """A contrast under the scorer that has a role on an evaluation set, if it is among the files."""
     rule = scorers_of(study, evaluation_set)[role]
     return inputs.contrasts.get((evaluation_set, rule, arm, versus))
 
@@ -124,5 +121,11 @@ def _row(contrast: dict[str, Any] | None) -> tuple[Cell, ...]:
         absent("low", "high")
         if t_interval is None
         else Cell(interval(t_interval), {"low": t_interval[0], "high": t_interval[1]}),
-        p_value(max(test["p_holm"] for test in tests)) if tests else absent(),
+        largest_p(contrast),
     )
+
+
+def largest_p(contrast: dict[str, Any] | None) -> Cell:
+    """The largest Holm-adjusted p-value of a contrast's seeds."""
+    tests = contrast["mcnemar"] if contrast else []
+    return p_value(max(test["p_holm"] for test in tests)) if tests else absent()

@@ -17,9 +17,9 @@ from matplotlib.lines import Line2D
 from promptdp.errors import InputError
 from promptdp.files import with_ending, write_text
 from promptdp.reporting import style
-from promptdp.reporting.accuracy_tables import base_of, endpoint, scorers_of
 from promptdp.reporting.inputs import Inputs, read_inputs
 from promptdp.reporting.notes import DAGGER, arm_label, headline
+from promptdp.reporting.shown import base_of, endpoint, scorers_of
 from promptdp.statistics.contrast import CONFIDENCE
 from promptdp.statistics.lattice import bootstrap_quantiles
 from promptdp.study import Study

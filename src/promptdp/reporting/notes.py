@@ -1,6 +1,6 @@
 """What must be said beside a study's numbers: what is not private, and what the runs cost together."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from promptdp.reporting.cells import fixed, one_over
 from promptdp.reporting.inputs import Inputs
@@ -42,20 +42,26 @@ def nonprivate_note(study: Study, arms: set[str]) -> list[str]:
     return [f"{DAGGER} Not private: trained without noise, makes no privacy claim."] if carried else []
 
 
-def budget_notes(study: Study, inputs: Inputs, benchmarks: Iterable[str]) -> list[str]:
-    """The budget of one run, and of all private runs on the same slots together, by benchmark."""
+def budget_notes(
+    study: Study, inputs: Inputs, benchmarks: Iterable[str], arms: Collection[str] | None = None
+) -> list[str]:
+    """The budget of one run of some arms, and of all private runs on the same slots together, by benchmark.
+
+    Without `arms`, those that do not stand in blocks alone.
+    """
+    chosen = study.arms.keys() - study.supporting_arms() if arms is None else arms
     found: dict[str, list[str]] = {}
     for benchmark in benchmarks:
-        if text := _budget(study, inputs, benchmark):
+        if text := _budget(study, inputs, benchmark, chosen):
             found.setdefault(text, []).append(benchmark)
     return [f"{', '.join(names)}: {text}." for text, names in found.items()]
 
 
-def _budget(study: Study, inputs: Inputs, benchmark: str) -> str | None:
+def _budget(study: Study, inputs: Inputs, benchmark: str, arms: Collection[str]) -> str | None:
     runs = [
         study.run_settings(name, arm)
         for name, arm, _ in study.runs()
-        if name == benchmark and study.arms[arm].private
+        if name == benchmark and arm in arms and study.arms[arm].private
     ]
     if not runs:
         return None
