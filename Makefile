@@ -33,7 +33,7 @@ test-slow: $(VENV)/dev  ## run the tests that take minutes: golden values to the
 fuzz: $(VENV)/dev  ## score 100,000 mutated and generated texts by every rule: minutes
 	@$(RUN) nice python -m tests.scoring.fuzz --inputs 100000
 
-bench: $(VENV)/ready  ## print what a round, a gradient and a score cost, beside other ways
+bench: $(VENV)/ready  ## print what a round, a gradient, a score and the statistics cost, beside other ways
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/noise.py
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/gradient.py
 	@OMP_NUM_THREADS=1 $(BIN)/python benchmarks/contrasts.py
