@@ -2,14 +2,23 @@
 
 import sys
 from fractions import Fraction
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from promptdp.scoring.equality import equal
-from promptdp.scoring.evaluate import POINTS, integer_root, point
+from promptdp.scoring.equality import answers_equal, equal
+from promptdp.scoring.evaluate import integer_root
+from promptdp.scoring.limits import Budget, LimitError
+from promptdp.scoring.matching import matched
+from promptdp.scoring.nodes import symbol
+from promptdp.scoring.parser import ParseError, parse
+from promptdp.scoring.points import POINTS, point
 from promptdp.scoring.verdict import Reason
+
+from .cases import BOXED as OWN
+from .tables.boxed import BOXED
 
 SMALL = st.integers(-30, 30)
 
@@ -114,3 +123,149 @@ def test_the_order_of_a_list_does_not_matter_and_that_of_a_tuple_does(items, dat
     assert equal(ours, theirs).correct
     same = [item[1] for item in items] == [item[1] for item in shuffled]
     assert equal(f"({ours})", f"({theirs})").correct == same
+
+
+# -- symmetry: of the reading itself, not only of the order in which it takes two texts
+
+PAIRS = sorted({case[:2] for table in (OWN, BOXED) for cases in table.values() for case in cases})
+
+
+def judged_in_order(ours: str, theirs: str) -> bool | None:
+    """What comparing the two trees says in this very order; None where they are not read or over a cap."""
+    try:
+        budget = Budget()
+        return answers_equal(parse(ours, budget).value, parse(theirs, budget).value, budget)
+    except (ParseError, LimitError):
+        return None
+
+
+def test_equality_is_symmetric_and_reflexive_on_every_pair_of_the_tables():
+    for ours, theirs in PAIRS:
+        assert equal(ours, theirs) == equal(theirs, ours), (ours, theirs)
+        assert judged_in_order(ours, theirs) == judged_in_order(theirs, ours), (ours, theirs)
+        for text in (ours, theirs):
+            assert equal(text, text).correct or not text.strip() or equal(text, text).reason is Reason.LIMIT
+
+
+ANSWERS = st.recursive(
+    st.one_of(
+        RATIONAL.map(lambda pair: pair[0]),
+        st.sampled_from(
+            ["x", "y", r"\sqrt{2}", r"\pi", "|x|", "x^2", "f(x)", r"\pm 1", r"16\%", "0.16", "16"]
+        ),
+    ),
+    lambda parts: st.one_of(
+        st.lists(parts, min_size=2, max_size=3).map(", ".join),
+        st.lists(parts, min_size=2, max_size=3).map(lambda items: rf"\{{{', '.join(items)}\}}"),
+        st.tuples(st.sampled_from("(["), parts, parts, st.sampled_from(")]")).map(
+            lambda p: f"{p[0]}{p[1]}, {p[2]}{p[3]}"
+        ),
+        st.tuples(parts, st.sampled_from(["=", "<", r"\ge", r"\ne", r"\in", ":"]), parts).map(" ".join),
+        parts.map(lambda part: f"x = {part}"),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ours=ANSWERS, theirs=ANSWERS)
+def test_equality_of_answers_of_any_type_is_symmetric_and_reflexive(ours, theirs):
+    assert equal(ours, theirs) == equal(theirs, ours)
+    assert judged_in_order(ours, theirs) == judged_in_order(theirs, ours)
+    assert equal(ours, ours).correct
+
+
+@settings(max_examples=100, deadline=None)
+@given(edges=st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))))
+def test_items_are_paired_whenever_some_pairing_is_of_equals(edges):
+    left, right = ([symbol(f"{side}{index}") for index in range(4)] for side in "ab")
+
+    def same(a, b):
+        return (int(a.name[1]), int(b.name[1])) in edges
+
+    exists = any(
+        all((item, chosen) in edges for item, chosen in enumerate(order)) for order in permutations(range(4))
+    )
+    assert matched(left, right, same) is exists
+
+
+# -- soundness of the values at fixed points
+
+APART = [
+    # equal on one piece only
+    (r"|x-5|", "5-x"),
+    (r"\sqrt{(x-10)^2}", "10-x"),
+    (r"\max(x,10)", "10"),
+    (r"|x|+|x-4|", "|x|+4-x"),
+    (r"|x-5|+|x-6|", "|2x-11|"),
+    (r"|x-300|", "300-x"),
+    (r"\lfloor x\rfloor", r"\lceil x\rceil-1"),
+    (r"\lfloor 2x\rfloor", r"2\lfloor x\rfloor"),
+    (r"\arctan(\tan x)", "x"),
+    (r"\min(x,y,z)", r"\min(x,y)"),
+    (r"\gcd(a,b)", r"\operatorname{lcm}(a,b)"),
+    # equal where both are real, not where one is
+    (r"\ln x^2", r"2\ln x"),
+    (r"\sqrt{x}\sqrt{y}", r"\sqrt{xy}"),
+    (r"x^{2/3}", "-x^{2/3}"),
+    # equal at values of one denominator, or at integers
+    (r"\sin(997\pi x)", "0"),
+    (r"\cos(2\pi n)", "1"),
+    ("(-1)^n", "1"),
+    ("(-1)^n", "-1"),
+    # constants that differ late, or that are small
+    (r"e^{\pi\sqrt{163}}", "262537412640768744"),
+    ("2^{1/2^{1000}}", "1"),
+    ("(1+10^{-50})^{1/3}", "1"),
+    (r"\sin(10^{-200})", "10^{-200}"),
+    (r"\sin(10^{-200})-10^{-200}+\frac{10^{-600}}{6}", "0"),
+    (r"\sqrt{10^{400}+1}-10^{200}", "0"),
+    (r"10^{-4000}\sqrt2", "0"),
+    (r"\sqrt2\cdot 10^{-300}", r"\sqrt3\cdot 10^{-300}"),
+    (r"\tanh(100)", "1"),
+    (r"\frac{\pi}{2}", r"\arctan(10^{300})"),
+    (r"\sqrt{2}+\sqrt{3}", r"\sqrt{5+2\sqrt{6}}+10^{-60}"),
+    # what rounding makes of a zero
+    (r"\lfloor\sqrt2\sqrt2\rfloor", "1"),
+    (r"\frac{1}{\sqrt8-2\sqrt2}", "10^{77}"),
+    # undefined functions of nearly equal arguments
+    (r"f(\sqrt2+10^{-40})", r"f(\sqrt2)"),
+    ("f(1/3)", "f(0." + "3" * 40 + ")"),
+    ("f(x)=x+y", "f(y)=y+x"),
+]
+TOGETHER = [
+    ("|x-5|", "|5-x|"),
+    (r"\max(x,y)", r"\frac{x+y+|x-y|}{2}"),
+    (r"\lfloor x+1\rfloor", r"\lfloor x\rfloor+1"),
+    (r"\frac{x^3}{|x|}", "x|x|"),
+    (r"\sqrt{x^2-6x+9}", "|x-3|"),
+    (r"x^{1/3}x^{2/3}", "x"),
+    (r"\sqrt2\cdot 10^{-300}", r"\sqrt{2\cdot10^{-600}}"),
+    (r"\sqrt{2}+\sqrt{3}+\sqrt{5}", r"\sqrt{10+2\sqrt6+2\sqrt{10}+2\sqrt{15}}"),
+    (r"\sqrt[3]{2+\sqrt5}+\sqrt[3]{2-\sqrt5}", "1"),
+    (r"\frac{1}{\sqrt2+\sqrt3+\sqrt5}", r"\frac{3\sqrt2+2\sqrt3-\sqrt{30}}{12}"),
+    (r"16\arctan\frac15-4\arctan\frac1{239}", r"\pi"),
+    (r"\cos 36^\circ", r"\frac{1+\sqrt5}{4}"),
+    (r"f(\sqrt8)", r"f(2\sqrt2)"),
+    ("f(f(2x+2))", "f(f(2(x+1)))"),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), APART)
+def test_expressions_that_differ_somewhere_are_not_equal(ours, theirs):
+    assert not equal(ours, theirs).correct
+
+
+@pytest.mark.parametrize(("ours", "theirs"), TOGETHER)
+def test_expressions_that_agree_everywhere_are_equal(ours, theirs):
+    assert equal(ours, theirs).correct
+
+
+@settings(max_examples=60, deadline=None)
+@given(breaks=st.lists(st.integers(-40, 40), min_size=1, max_size=2, unique=True), data=st.data())
+def test_a_distance_equals_no_one_of_its_pieces(breaks, data):
+    bars = "+".join(f"|x-({number})|" for number in breaks)
+    signs = data.draw(st.lists(st.sampled_from([1, -1]), min_size=len(breaks), max_size=len(breaks)))
+    piece = "+".join(f"({sign})(x-({number}))" for sign, number in zip(signs, breaks, strict=True))
+    assert not equal(bars, piece).correct
+    assert equal(bars, "+".join(f"|({number})-x|" for number in reversed(breaks))).correct

@@ -1,11 +1,9 @@
-"""Values of expressions: exact rationals where possible, else multiple-precision numbers, at fixed points.
+"""Values of expressions: exact rationals where possible, else multiple-precision numbers, at one place.
 
-A variable has a value derived from its name, so that two expressions in the same variables can be compared by
-their values. Work is counted before it is done; nothing here looks at a clock or at anything but the
-expression.
+A place gives every variable a rational value. Work is counted before it is done; nothing here looks at a
+clock or at anything but the expression.
 """
 
-import hashlib
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property, partial, reduce
@@ -14,27 +12,16 @@ from typing import Any
 
 from mpmath.ctx_mp import MPContext
 
+from promptdp.scoring.forms import TRIGONOMETRIC
 from promptdp.scoring.limits import BITS, Budget, LimitError
 from promptdp.scoring.nodes import Node
 
-POINTS = 5
-"""Fixed points at which expressions with variables are compared."""
-PRIME = 997
 CONSTANTS = {"e", r"\pi", "i"}
+Place = Callable[[str], Fraction]
 
 
 class UndefinedError(Exception):
     """The expression has no value (a division by zero, a set inside a sum)."""
-
-
-def point(name: str, index: int) -> Fraction:
-    """The value of a variable at a fixed point: below one, above one, negative, then of either sign."""
-    seed = int.from_bytes(
-        hashlib.sha256(f"{index} {name}".encode("utf-8", "surrogatepass")).digest()[:8], "big"
-    )
-    unit = Fraction(1 + seed % (PRIME - 1), PRIME)
-    sign = -1 if index == 2 or (index > 2 and seed >> 60 & 1) else 1
-    return sign * (unit if index == 0 else 1 + 2 * unit if index == 1 else 3 * unit)
 
 
 def bits(value: Fraction) -> int:
@@ -55,13 +42,14 @@ def integer_root(value: int, index: int) -> int | None:
 
 
 class Evaluator:
-    """Evaluates expressions at one fixed point and one precision (in bits)."""
+    """Evaluates expressions at one place and one precision (in bits)."""
 
-    def __init__(self, index: int, precision: int, budget: Budget):
-        self.index = index
+    def __init__(self, place: Place, precision: int, budget: Budget):
+        self.place = place
         self.budget = budget
         self.precision = precision
         self.widest = 0
+        """Bits before the binary point of the greatest number so far, or those that a sum has cancelled."""
 
     @cached_property
     def mp(self) -> MPContext:
@@ -73,23 +61,30 @@ class Evaluator:
     # -- bookkeeping
 
     def exact(self, value: Fraction) -> Fraction:
-        """The same rational, its size checked and noted."""
-        size = bits(value)
-        if size > BITS:
+        """The same rational, its size checked."""
+        if bits(value) > BITS:
             raise LimitError
-        self.widest = max(self.widest, size)
         return value
 
     def rounded(self, value: Any) -> Any:
         """The same finite number, its magnitude checked and noted."""
         if not self.mp.isfinite(value):
             raise UndefinedError
+        if isinstance(value, self.mp.mpc):
+            value = self.without_noise(value)
         if value:
-            size = abs(int(self.mp.mag(value)))
-            if size > BITS:
+            size = int(self.mp.mag(value))
+            if abs(size) > BITS:
                 raise LimitError
             self.widest = max(self.widest, size)
         return value
+
+    def without_noise(self, value: Any) -> Any:
+        """The same complex number, without a part that is only the rounding of the other one."""
+        real, imaginary = (self.mp.mag(part) for part in (value.real, value.imag))
+        if imaginary < real - self.precision + NOISE:
+            return value.real
+        return self.mp.mpc(0, value.imag) if real < imaginary - self.precision + NOISE else value
 
     def inexact(self, value: Any) -> Any:
         """The value as a multiple-precision number."""
@@ -126,7 +121,7 @@ class Evaluator:
     def _symbol(self, node: Node) -> Any:
         if node.name in CONSTANTS:
             return {"e": +self.mp.e, r"\pi": +self.mp.pi, "i": self.mp.mpc(0, 1)}[node.name]
-        return point(node.name, self.index)
+        return self.place(node.name)
 
     def _sum(self, node: Node) -> Any:
         return reduce(self.add, [self.value(child) for child in node.children])
@@ -150,19 +145,20 @@ class Evaluator:
         base, exponent = (self.value(child) for child in node.children)
         return self.raise_to(base, exponent)
 
-    def _opaque(self, node: Node) -> Any:
-        """An undefined function: a value derived from its name and the values of its arguments."""
-        arguments = [self.value(child) for child in node.children]
-        texts = [str(a) if isinstance(a, Fraction) else self.mp.nstr(a, 30) for a in arguments]
-        return point(f"{node.name}({','.join(texts)})", self.index)
-
     def add(self, a: Any, b: Any) -> Any:
         """The sum of two values."""
         if isinstance(a, Fraction) and isinstance(b, Fraction):
             self.budget.spend(1 + (bits(a) + bits(b)) // 256)
             return self.exact(a + b)
         self.spend()
-        return self.rounded(self.inexact(a) + self.inexact(b))
+        a, b = self.inexact(a), self.inexact(b)
+        total = self.rounded(a + b)
+        lost = max(self.mp.mag(a), self.mp.mag(b)) - self.mp.mag(total) if total else self.precision
+        # What is left of two terms that cancel to the last bits is their rounding; the value may be zero.
+        if lost > self.precision - NOISE:
+            return self.mp.zero
+        self.widest = max(self.widest, int(lost))
+        return total
 
     def multiply(self, a: Any, b: Any) -> Any:
         """The product of two values."""
@@ -177,13 +173,15 @@ class Evaluator:
         if base == 0:
             if not isinstance(exponent, Fraction) or exponent <= 0:
                 raise UndefinedError
-            return Fraction(0)
+            return base
         if isinstance(exponent, Fraction):
             if isinstance(base, Fraction):
                 return self.rational_power(base, exponent)
             if exponent.denominator % 2 and exponent.denominator > 1 and self.is_real(base) and base.real < 0:
                 root = self.raise_to(-base.real, exponent)
                 return -root if exponent.numerator % 2 else root
+            if exponent.denominator <= 2:
+                return self.half_power(base, exponent)
         self.spend_elementary()
         base, exponent = self.inexact(base), self.inexact(exponent)
         if abs(exponent) > BITS or abs(exponent) * (1 + abs(self.mp.mag(base))) > BITS:
@@ -206,10 +204,21 @@ class Evaluator:
             roots = integer_root(base.numerator, index), integer_root(base.denominator, index)
             if roots[0] is not None and roots[1] is not None:
                 return self.rational_power(Fraction(roots[0], roots[1]), Fraction(top))
+        if index == 2:
+            return self.half_power(self.inexact(base), exponent)
         self.spend_elementary()
         if bits(base) * abs(top) > BITS * index:
             raise LimitError
         return self.rounded(self.mp.power(self.inexact(base), self.inexact(exponent)))
+
+    def half_power(self, base: Any, exponent: Fraction) -> Any:
+        """A power of a number or of its square root."""
+        top = exponent.numerator
+        self.spend(4 + top.bit_length())
+        root = base if exponent.denominator == 1 else self.mp.sqrt(base)
+        if abs(top) * (1 + abs(self.mp.mag(root))) > BITS:
+            raise LimitError
+        return self.rounded(root**top)
 
     def is_real(self, value: Any) -> bool:
         """Whether a value is real; a negligible imaginary part is none."""
@@ -222,7 +231,7 @@ class Evaluator:
     def _call(self, node: Node) -> Any:
         name, arguments = node.name, [self.value(child) for child in node.children]
         exact = all(isinstance(argument, Fraction) for argument in arguments)
-        if name in ("abs", "lfloor", "lceil", "factorial", "binomial", "gcd", "lcm", "max", "min"):
+        if name in RATIONAL:
             return self.rational(name, arguments) if exact else self.irrational(name, arguments)
         if name in TRIGONOMETRIC and len(arguments) == 1 and node.children[0].kind == "degree":
             arguments = [self.multiply(arguments[0], self.mp.pi / 180)]
@@ -246,9 +255,8 @@ class Evaluator:
             if whole[0] > BITS or (name == "factorial" and whole[0] * whole[0].bit_length() > BITS):
                 raise LimitError
             self.budget.spend(1 + whole[0])
-            return self.exact(
-                Fraction(factorial(whole[0]) if name == "factorial" else comb(whole[0], whole[1]))
-            )
+            count = factorial(whole[0]) if name == "factorial" else comb(whole[0], whole[1])
+            return self.exact(Fraction(count))
         return self.gamma(name, arguments)
 
     def common(self, function: Callable[[int, int], int], a: Fraction, b: Fraction) -> Fraction:
@@ -282,6 +290,8 @@ class Evaluator:
         if name in ("lfloor", "lceil"):
             if self.mp.mag(values[0]) > self.precision // 2:
                 raise LimitError
+            if abs(values[0] - self.mp.nint(values[0])) < self.mp.mpf(2) ** (-self.precision // 2):
+                raise UndefinedError
             return Fraction(int(self.mp.floor(values[0]) if name == "lfloor" else self.mp.ceil(values[0])))
         return self.gamma(name, values)
 
@@ -300,7 +310,10 @@ class Evaluator:
             raise UndefinedError from None
 
 
-TRIGONOMETRIC = {"sin", "cos", "tan", "sec", "csc", "cot"}
+NOISE = 16
+"""Last bits of a sum that rounding may have made."""
+RATIONAL = {"abs", "lfloor", "lceil", "factorial", "binomial", "gcd", "lcm", "max", "min"}
+"""Functions that map rationals to rationals."""
 ELEMENTARY: dict[str, Callable[..., Any]] = {
     "sin": lambda mp, x: mp.sin(x),
     "cos": lambda mp, x: mp.cos(x),
