@@ -113,7 +113,7 @@ def test_the_scorer_credits_the_styles_it_is_meant_to(world, rule):
         credited = {
             style for style, text in problem.completions.items() if score(rule, text, problem.answer).correct
         }
-        lucky = {s for s, text in problem.completions.items() if text.endswith(f"not {problem.answer}.")}
+        lucky = {s for s, text in problem.completions.items() if text.endswith(f" was {problem.answer}.")}
         assert credited == SCORED[world, rule] | lucky
 
 

@@ -96,7 +96,7 @@ def sample(rng: random.Random) -> Problem:
         answer=answer,
         completions={
             "worked": f"{working}. #### {answer}",
-            "remark": f"{working}. So {answer} {things}, not {numbers[0]}.",
+            "remark": f"{working}. So {answer} {things}. The first number was {numbers[0]}.",
             "direct": f"#### {answer}",
         },
         reference="worked",
