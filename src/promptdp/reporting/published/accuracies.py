@@ -67,17 +67,20 @@ def _counts(published: Published, endpoint: str) -> Iterator[Finding]:
 def _gains(published: Published, endpoint: str) -> Iterator[Finding]:
     table, column = ENDPOINTS[endpoint]
     for arm in (*ARMS, NONPRIVATE):
-        value = published.get(table, arm, f"{column} difference")
-        if value is not None and (arm != NONPRIVATE or table == "5"):
-            yield judge(
-                "the arm's answers less the base's", value, *differences(published, endpoint, arm, BASE)
-            )
+        gain = published.get(table, arm, f"{column} difference")
+        if gain is None or (arm == NONPRIVATE and table != "5"):
+            continue
+        base, accuracy = published[table, BASE, column], published[table, arm, column]
+        ours = differences(published, endpoint, arm, BASE)
+        yield judge("the arm's answers less the base's", gain, *ours)
+        yield judge("the base's accuracy and the gain", accuracy, base.span + gain.span)
+        if arm == METHOD:
+            yield judge("DP-GRPO's accuracy less its gain", base, accuracy.span - gain.span)
     if endpoint == "MATH":  # the non-private run is measured over the base of its own precision
         own = published.span("C-C", "MATH: Public base (bf16)", "correct") * 100 / problems(published, "MATH")
-        gain = published.span(table, NONPRIVATE, column) - own
-        yield judge(
-            "accuracy less the bf16 base's", published[table, NONPRIVATE, f"{column} difference"], gain
-        )
+        gain, accuracy = (published[table, NONPRIVATE, name] for name in (f"{column} difference", column))
+        yield judge("accuracy less the bf16 base's", gain, accuracy.span - own)
+        yield judge("the bf16 base's accuracy and the gain", accuracy, own + gain.span)
 
 
 def _row_of_seeds(published: Published, table: str, row: str) -> list[Value]:

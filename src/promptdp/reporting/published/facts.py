@@ -37,7 +37,8 @@ def _repeats(published: Published) -> Iterator[Finding]:
             key, turned = value.original
             there = published[key]
             check = f"as in {there.source}" + (", sign turned" if turned else "")
-            yield judge(check, value, -there.span if turned else there.span)
+            agrees = value.span.overlaps(-there.span if turned else there.span)
+            yield judge_that(check, value, agrees, there.text)
 
 
 def _counts(published: Published) -> Iterator[Derived]:
@@ -89,16 +90,30 @@ def _shares(published: Published) -> Iterator[Derived]:
         end = Span(extreme(one.low for one in gains), extreme(one.high for one in gains))
         for place in ("Abstract", "I", "VIII-B"):
             yield (place, "Supervised contrasts", name), f"the {name} of Table II", end
-    usual, short = (
-        Span(*(p("D-C", "Training time", f"{arms}, {end}").low for end in ("from", "to")))
-        for arms in ("reference", "two rollouts")
-    )
-    yield ("D-C", "Two rollouts", "times faster"), "the ratio of hours", usual / short
+    yield from _hours(published)
     gsm8k, svamp = p("4", METHOD, "Accuracy difference"), p("13", BASE, "DP-GRPO − arm")
     yield ("D-D", "SVAMP: share of GSM8K's gain", "one over"), "the ratio of both gains", gsm8k / svamp
     for endpoint in ("strict", "final answer"):
         price = p("VIII-E", f"CSQA {endpoint}: Non-private GRPO − DP-GRPO", "Difference")
         yield ("D-B", "CSQA: Non-private GRPO − DP-GRPO", "about"), f"Section VIII-E, {endpoint}", price
+
+
+def _hours(published: Published) -> Iterator[Derived]:
+    """Appendix D-C: the hours of both settings, each from one to another, and their ratio."""
+
+    def places(arms: str) -> list[Key]:
+        return [("D-C", "Training time", f"{arms}, {end}") for end in ("from", "to")]
+
+    usual, short = (
+        Span(published.span(*least).low, published.span(*most).high)
+        for least, most in (places("reference"), places("two rollouts"))
+    )
+    ratio = published.span("D-C", "Two rollouts", "times faster")
+    yield ("D-C", "Two rollouts", "times faster"), "the ratio of hours", usual / short
+    for place in places("reference"):
+        yield place, "the other hours times the ratio", short * ratio
+    for place in places("two rollouts"):
+        yield place, "the other hours over the ratio", usual / ratio
 
 
 def _counts_of_the_text(published: Published) -> Iterator[Finding]:

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-_POWER = re.compile(r"(?:(?P<mantissa>\d+(?:\.\d+)?)×)?(?P<base>10|2)\^(?P<exponent>-?\d+)")
-_RATIO = re.compile(r"1/(?P<below>[\d,]+)")
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.(?P<decimals>\d+))?")
+_POWER = re.compile(r"(?:(?P<mantissa>[0-9]+(?:\.[0-9]+)?)×)?(?P<base>10|2)\^(?P<exponent>-?[0-9]{1,3})")
+_RATIO = re.compile(r"1/(?P<below>[1-9][0-9,]*)")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.(?P<decimals>[0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ class Span:
     def meets(self, other: "Span") -> bool:
         """Whether a number lies in both."""
         return self.low <= other.high and other.low <= self.high
+
+    def overlaps(self, other: "Span") -> bool:
+        """Whether both can stand for one number that is rounded in one way: they share more than an end."""
+        return self == other or (self.low < other.high and other.low < self.high)
 
     def distance(self, other: "Span") -> Fraction:
         """How far apart two intervals are; 0 where they meet."""
