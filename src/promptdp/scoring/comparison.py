@@ -4,13 +4,15 @@ from itertools import zip_longest
 
 from promptdp.scoring import points, realsets
 from promptdp.scoring.applied import as_letters
-from promptdp.scoring.forms import expanded
+from promptdp.scoring.forms import arranged, expanded
 from promptdp.scoring.limits import Budget
 from promptdp.scoring.matching import covered, matched
 from promptdp.scoring.matrices import computed
 from promptdp.scoring.nodes import Node, quotient
 from promptdp.scoring.relations import relations
 
+PASSES = 8
+"""How often the nodes of two expressions are passed over to be prepared for comparison."""
 COLLECTIONS = {"list", "set"}
 TUPLES = {"bracket", "matrix", "row", "ratio", "numeral", "union", "intersection", "difference"}
 
@@ -30,6 +32,8 @@ class Comparison:
         self.budget.spend(ours.size + theirs.size)
         if ours == theirs:
             return True
+        if ours.kind == theirs.kind == "number":
+            return False
         ours, theirs = (computed(expanded(node), self.budget) for node in (ours, theirs))
         kinds = (ours.kind, theirs.kind)
         if kinds == ("relation", "relation") and relations(ours, theirs, self.values, self.budget):
@@ -46,7 +50,10 @@ class Comparison:
         return self.expressions(ours, theirs)
 
     def expressions(self, ours: Node, theirs: Node) -> bool:
-        """Equality of two expressions."""
+        """Equality of two expressions: but for the order of terms and factors, or of their values."""
+        self.budget.spend(PASSES * (ours.size + theirs.size))
+        if arranged(ours) == arranged(theirs):
+            return True
         left, right = as_letters((ours, theirs), self.values)
         return points.expressions(left, right, self.budget)
 

@@ -5,6 +5,9 @@ from itertools import product
 
 from promptdp.scoring.nodes import Node, nary, negated, number, replaced, symbol, walk
 
+COMMUTING = {"sum", "product"}
+SCALARS = COMMUTING | {"number", "symbol", "power", "call", "opaque", "percent", "degree"}
+"""Kinds of which a product does not depend on the order; matrices are none."""
 SIGNS = 4
 """Most plus-minus signs of one value that are written out."""
 TRIGONOMETRIC = {"sin", "cos", "tan", "sec", "csc", "cot"}
@@ -65,6 +68,30 @@ def _is_application(node: Node) -> bool:
 def _is_capital(node: Node) -> bool:
     """Whether a node is a capital letter, perhaps with primes."""
     return node.kind == "symbol" and len(name := node.name.rstrip("'")) == 1 and name.isupper()
+
+
+def arranged(node: Node) -> str:
+    """A text that two expressions share only if they are one but for the order of terms and of factors."""
+    free = all(part.kind in SCALARS for part in walk(node))
+    return _arranged(node, free)
+
+
+def _arranged(node: Node, free: bool) -> str:
+    parts = [_arranged(part, free) for part in _operands(node, node.kind)]
+    if free and node.kind in COMMUTING:
+        parts.sort()
+    return f"{node.kind} {node.name!r} {node.value}({','.join(parts)})"
+
+
+def _operands(node: Node, kind: str) -> list[Node]:
+    """The children, those of an inner sum in a sum and of an inner product in a product included."""
+    if kind not in COMMUTING:
+        return list(node.children)
+    return [
+        part
+        for child in node.children
+        for part in (_operands(child, kind) if child.kind == kind else [child])
+    ]
 
 
 def substituted(node: Node, letter: Node, value: Node) -> Node:
