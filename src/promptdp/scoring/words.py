@@ -8,7 +8,8 @@ WRAPPER = re.compile(
     r"\\(?:text|mbox|textbf|textrm|textit|textnormal|mathrm|mathbf|operatorname|left|right)(?![A-Za-z])\*?"
 )
 SEPARATOR = re.compile(r"[,;&]|\band\b|\bor\b")
-WORD = re.compile(r"(?:(?<![^\W_])-)?[0-9]+(?:[.:/][0-9]+)*|[^\W\d_]+")
+WORD = re.compile(r"(?:(?<![^\W_])-)?[0-9]+(?:[.:/][0-9]+)*|(?<!\w)-(?=\s*[a-z]\b)|[=+^<>]|[^\W\d_]+")
+"""A word, a number with its sign, or a sign of mathematics, which makes words other words."""
 ARTICLE = re.compile(r"\b(?:[Tt]he|[Aa]n|a)\s+(?=[A-Za-z]{3})")
 CHOICE = re.compile(r"\b(?:choice|option)\s+(?=\(?[a-j]\b)")
 UNITS = re.findall(

@@ -144,6 +144,9 @@ BOXED: dict[str, list[tuple[str, str, bool]]] = {
         (r"\$4813.24", r"\$4813", False),
         (r"\$23{,}000", r"\$23", False),
         (r"\$1,\!657", r"\$1, \$657", False),
+        (r"80\text{ cents}", "80\u00a2", True),
+        (r"\$80", "80\u00a2", False),
+        ("8", r"8 \$", True),
     ],
     "units": [
         ("8", r"8 \text{ distinct solutions}", True),
@@ -442,6 +445,9 @@ BOXED: dict[str, list[tuple[str, str, bool]]] = {
         ("a=3, b=5", "a=5, b=3", False),
         ("10", "10 = 2 + 9", False),
         ("2", "x = 2 + y", False),
+        ("5", r"\text{not} = 5", False),
+        ("5", r"\text{The maximum is } 5", True),
+        ("5", r"\text{The maximum is at least } 5", False),
     ],
     "inequalities": [
         (r"s^2 \le 8r^2", r"8r^2 \ge s^2", True),
@@ -749,6 +755,10 @@ BOXED: dict[str, list[tuple[str, str, bool]]] = {
         (r"\text{C}", r"\text{C, D}", False),
         (r"\text{C}", r"\text{ABC}", False),
         (r"\text{E}", "e^1", False),
+        (r"\text{(C)}", "**C**", True),
+        (r"\text{(C)}", "-C", False),
+        (r"\text{(C)}", r"\text{Choice C}", True),
+        (r"\text{C}", r"\neg \text{C}", False),
     ],
     "factorials and counts": [
         ("10", r"\binom{5}{2}", True),
@@ -830,6 +840,9 @@ BOXED: dict[str, list[tuple[str, str, bool]]] = {
         ("12", "\u202e21\u202c", False),
         ("x^2", "x\u2082", False),
         ("5", "\u2460\u2464", False),
+        (r"90^\circ", "90\u00ba", True),
+        ("-5", "\u20115", True),
+        (r"\mathbb{Z}", "\u2124", True),
     ],
     "words around a number": [
         ("8.5", r"8 \text{ and a half}", True),
