@@ -108,13 +108,18 @@ def write_scores(study: Study, folder: Path) -> list[Path]:
     return paths
 
 
-def write_score_file(path: Path, correct: list[bool], metadata: dict) -> None:
+def write_score_file(path: Path, correct: list[bool], metadata: dict, **columns: list) -> None:
+    """Scores of problems p0000, p0001, ...; other columns are as given, else alike for all problems."""
     table = pa.table(
         {
             "problem_id": [f"p{i:04d}" for i in range(len(correct))],
             "seed": [metadata["seed"]] * len(correct),
             "correct": correct,
+            "extracted": ["1"] * len(correct),
+            "capped": [False] * len(correct),
+            "tokens": [10] * len(correct),
         }
+        | columns
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table.replace_schema_metadata({METADATA_KEY: json.dumps(metadata).encode()}), path)

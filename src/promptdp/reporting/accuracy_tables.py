@@ -54,8 +54,8 @@ def seeds(study: Study, inputs: Inputs) -> Table:
                 label(evaluation_set),
                 label(rule),
                 label(arm_label(study, arm)),
-                _seeds(study, inputs, evaluation_set, rule, arm),
-                _mean(study, inputs, evaluation_set, rule, arm),
+                by_seed(study, inputs, evaluation_set, rule, arm),
+                mean(study, inputs, evaluation_set, rule, arm),
             )
             for evaluation_set in own_sets(study)
             for rule in scorers_of(study, evaluation_set).values()
@@ -66,7 +66,8 @@ def seeds(study: Study, inputs: Inputs) -> Table:
     )
 
 
-def _mean(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
+def mean(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
+    """The accuracy of an arm, averaged over all its seeds; absent if one is."""
     found = inputs.accuracies.get((evaluation_set, rule, arm), {})
     expected = study.arms[arm].seeds
     if any(seed not in found for seed in expected):
@@ -75,23 +76,24 @@ def _mean(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str
 
 
 def _against_base(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
-    mean = _mean(study, inputs, evaluation_set, rule, arm)
+    own = mean(study, inputs, evaluation_set, rule, arm)
     contrast = inputs.contrasts.get((evaluation_set, rule, arm, base_of(study) or ""))
-    if contrast is None or mean.text == ABSENT:
-        return mean
+    if contrast is None or own.text == ABSENT:
+        return own
     low, high = contrast["ci95_pp"]
     return Cell(
-        f"{mean.text} ({signed(contrast['difference_pp'])})",
-        {**mean.values, "difference": contrast["difference_pp"], "low": low, "high": high},
+        f"{own.text} ({signed(contrast['difference_pp'])})",
+        {**own.values, "difference": contrast["difference_pp"], "low": low, "high": high},
     )
 
 
-def _seeds(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
+def by_seed(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
+    """The accuracy of each seed of an arm, in the study's order; an untrained arm has none."""
     found = inputs.accuracies.get((evaluation_set, rule, arm), {})
     if not study.arms[arm].trained:
         return Cell(ABSENT, {})
-    by_seed = {seed: found.get(seed) for seed in study.arms[arm].seeds}
+    each = {seed: found.get(seed) for seed in study.arms[arm].seeds}
     return Cell(
-        " / ".join(ABSENT if value is None else fixed(value, 2) for value in by_seed.values()),
-        {str(seed): value for seed, value in by_seed.items()},
+        " / ".join(ABSENT if value is None else fixed(value, 2) for value in each.values()),
+        {str(seed): value for seed, value in each.items()},
     )

@@ -37,6 +37,11 @@ def number(value: float, decimals: int) -> Cell:
     return Cell(fixed(value, decimals), {"": value})
 
 
+def exact(value: float | None) -> Cell:
+    """A number in the fewest digits that give the same float."""
+    return absent() if value is None else Cell(repr(value), {"": value})
+
+
 def gain(contrast: Mapping[str, Any] | None) -> Cell:
     """A contrast as `+2.65 [1.79, 3.51]`, with its minimum detectable effect if that includes zero."""
     if contrast is None:

@@ -87,6 +87,12 @@ class CompositionFile(Form):
     epsilon: float
 
 
+class DecisionFile(Form):
+    """The stamp of a decision of the protocol."""
+
+    decision: str
+
+
 class RunFile(Form):
     """The manifest of a run, as far as it tells an execution from another."""
 

@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 from promptdp.errors import InputError
 from promptdp.files import read_json, sha256_file
 from promptdp.forms import of_study, validated
+from promptdp.reporting.answers import Answers, read_answers
 from promptdp.reporting.forms import (
     CalibrationFile,
     CompositionFile,
     ContrastFile,
+    DecisionFile,
     ScoresMetadata,
 )
 from promptdp.statistics.scores import read_scores_file
 from promptdp.study import RunSettings, Study
+
+ScoresKey = tuple[str, str, str]  # evaluation set, scorer, arm
 
 
 class MechanismKey(NamedTuple):
@@ -36,15 +40,17 @@ class MechanismKey(NamedTuple):
 class Inputs:
     """The content of a study's files, found by what it is about.
 
-    `accuracies` are in percent by (evaluation set, scorer, arm) and seed; `contrasts` by (evaluation set,
-    scorer, arm, versus); `calibrations` by mechanism; `compositions` by benchmark; `hashes` are the files'
-    SHA-256 by path.
+    `accuracies` are in percent by (evaluation set, scorer, arm) and seed, `score_files` the files they come
+    from; `contrasts` by (evaluation set, scorer, arm, versus); `calibrations` by mechanism; `compositions` by
+    benchmark; `decisions` are the protocol's stamps by name; `hashes` are the files' SHA-256 by path.
     """
 
-    accuracies: dict[tuple[str, str, str], dict[int, float]] = field(default_factory=dict)
+    accuracies: dict[ScoresKey, dict[int, float]] = field(default_factory=dict)
+    score_files: dict[ScoresKey, dict[int, Path]] = field(default_factory=dict)
     contrasts: dict[tuple[str, str, str, str], dict[str, Any]] = field(default_factory=dict)
     calibrations: dict[MechanismKey, dict[str, Any]] = field(default_factory=dict)
     compositions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    decisions: dict[str, dict[str, Any]] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
 
     def calibration(self, settings: RunSettings) -> dict[str, Any] | None:
@@ -52,9 +58,20 @@ class Inputs:
         public = settings.model_dump(include=set(MechanismKey._fields))
         return self.calibrations.get(MechanismKey(**public | {"rounds": settings.calibrated_rounds}))
 
+    def answers(self, study: Study, evaluation_set: str, scorer: str, arm: str) -> Answers | None:
+        """What every seed of an arm answered, or None if a seed's file is not among the files.
+
+        Raises:
+            InputError: as `read_answers`.
+        """
+        files = self.score_files.get((evaluation_set, scorer, arm), {})
+        if any(seed not in files for seed in study.arms[arm].seeds):
+            return None
+        return {seed: read_answers(files[seed]) for seed in study.arms[arm].seeds}
+
 
 def read_inputs(study: Study, paths: Sequence[Path]) -> Inputs:
-    """Read score files (Parquet) and JSON files of the schemas contrast, calibration and composition.
+    """Read score files (Parquet) and JSON files of contrasts, calibrations, compositions and decisions.
 
     Raises:
         InputError: a file is malformed, of another study, of a schema no table reads, or says what another
@@ -71,11 +88,11 @@ def _add(study: Study, inputs: Inputs, path: Path) -> None:
     if path.suffix == ".parquet":
         file = read_scores_file(path)
         metadata = validated(ScoresMetadata, of_study(study.name, file.metadata or {}, path), path)
-        seeds = inputs.accuracies.setdefault(
-            (metadata["evaluation_set"], metadata["scorer"], metadata["arm"]), {}
-        )
+        place = (metadata["evaluation_set"], metadata["scorer"], metadata["arm"])
         for seed, problems in file.seeds.items():
-            _once(path, seeds, seed, 100 * sum(problems.values()) / len(problems))
+            accuracy = 100 * sum(problems.values()) / len(problems)
+            _once(path, inputs.accuracies.setdefault(place, {}), seed, accuracy)
+            inputs.score_files.setdefault(place, {})[seed] = path
         return
     content = read_json(path)
     schema = content.get("schema") if isinstance(content, dict) else None
@@ -97,9 +114,12 @@ def _add(study: Study, inputs: Inputs, path: Path) -> None:
     elif schema == "promptdp/composition/1":
         validated(CompositionFile, of_study(study.name, content, path), path)
         _once(path, inputs.compositions, content["benchmark"], content)
+    elif schema == "promptdp/decision/1":
+        _once(path, inputs.decisions, validated(DecisionFile, content, path)["decision"], content)
     else:
         raise InputError(
-            f"{path}: is not what tables are made from; give scores, contrasts, calibrations, compositions"
+            f"{path}: is not what tables are made from; give scores, contrasts, calibrations, compositions "
+            "or stamps of decisions"
         )
 
 

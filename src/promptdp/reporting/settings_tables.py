@@ -1,13 +1,14 @@
-"""Tables I and VI: the settings of the private runs, and what each mechanism costs."""
+"""Table I: the settings of the private runs."""
 
 from collections.abc import Callable
-from typing import Any
 
-from promptdp.reporting.cells import Cell, absent, count, fixed, label, number, one_over
+from promptdp.reporting.cells import Cell, absent, count, label, number
 from promptdp.reporting.inputs import Inputs, MechanismKey
+from promptdp.reporting.mechanism_tables import delta_cell, reserve_note, rounds
 from promptdp.reporting.notes import arm_label, nonprivate_note
+from promptdp.reporting.shown import own_sets
 from promptdp.reporting.table import Table
-from promptdp.study import Benchmark, RunSettings, Study
+from promptdp.study import EvaluationSet, Study
 
 
 def benchmarks(study: Study, inputs: Inputs) -> Table:
@@ -21,11 +22,11 @@ def benchmarks(study: Study, inputs: Inputs) -> Table:
         "Slots n": lambda name: count(study.benchmarks[name].slots),
         "Evaluation set": lambda name: label(_evaluation_sets(study, name)),
         "Expected records per round m": lambda name: count(study.benchmarks[name].expected),
-        "Rounds T": lambda name: _rounds(study.benchmarks[name]),
+        "Rounds T": lambda name: rounds(study.benchmarks[name]),
         "Expected passes mT/n": lambda name: number(_passes(study, name), 2),
         "Noise multiplier σ": sigma,
         "Budget ε per run": lambda name: _budget(study.benchmarks[name].epsilon),
-        "δ": lambda name: _delta_cell(_delta(study, name)),
+        "δ": lambda name: delta_cell(_delta(study, name)),
         "Completion cap (tokens)": lambda name: count(study.benchmarks[name].cap),
         "Strict scorer": lambda name: label(_strict_scorers(study, name)),
     }
@@ -34,55 +35,7 @@ def benchmarks(study: Study, inputs: Inputs) -> Table:
         caption="Per-benchmark settings of the private runs.",
         columns=("Setting", *study.benchmarks),
         rows=tuple((label(title), *map(cell, study.benchmarks)) for title, cell in rows.items()),
-        notes=(_shared(study), *_overrides(study), *_reserve_note(study), *nonprivate_note(study, trained)),
-    )
-
-
-def accounting(study: Study, inputs: Inputs) -> Table:
-    """Table VI: every mechanism of every benchmark under PLD and RDP accounting, for one run and for all."""
-    rows = []
-    for benchmark in study.benchmarks:
-        for settings, arms in _mechanisms(study, benchmark):
-            found = inputs.calibration(settings)
-            rows.append(
-                (
-                    label(benchmark),
-                    label(arms),
-                    count(settings.slots),
-                    count(settings.expected),
-                    _rounds(settings),
-                    _delta_cell(settings.delta),
-                    number(found["sigma"], 3) if found else absent(),
-                    number(found["epsilon_pld"], 3) if found else absent(),
-                    _rdp(found) if found else absent(),
-                    *_composed(inputs.compositions.get(benchmark)),
-                )
-            )
-    notes = [
-        "q=m/n, add-or-remove-one relation. Parenthesized: the minimizing RDP order. "
-        "All runs: ε at the same δ of releasing every private run on the benchmark's slots together.",
-        *_reserve_note(study),
-    ]
-    if not rows:
-        notes = ["This study has no private arm, so there is no mechanism to account for."]
-    return Table(
-        caption="Every accounting configuration, under PLD (reported) and RDP accounting.",
-        columns=(
-            "Benchmark",
-            "Arms",
-            "n",
-            "m",
-            "T",
-            "δ",
-            "σ",
-            "ε (PLD)",
-            "ε (RDP)",
-            "Private runs",
-            "ε (PLD), all runs",
-        ),
-        rows=tuple(rows),
-        notes=tuple(notes),
-        groups=1,
+        notes=(_shared(study), *_overrides(study), *reserve_note(study), *nonprivate_note(study, trained)),
     )
 
 
@@ -91,18 +44,6 @@ def _mechanism(study: Study, name: str) -> MechanismKey:
     spec = study.benchmarks[name]
     rounds = spec.rounds + spec.replay_reserve
     return MechanismKey(spec.slots, spec.expected, rounds, _delta(study, name), spec.epsilon, None)
-
-
-def _rounds(settings: Benchmark | RunSettings) -> Cell:
-    """T, and the replay reserve beside it if there is one."""
-    rounds, reserve = settings.rounds, settings.replay_reserve
-    return Cell(f"{rounds:,} + {reserve:,}", {"": rounds, "reserve": reserve}) if reserve else count(rounds)
-
-
-def _reserve_note(study: Study) -> list[str]:
-    if not any(spec.replay_reserve for spec in study.benchmarks.values()):
-        return []
-    return ["T + R: trained for T rounds; σ and ε are of T + R, so that R attempts may be begun again."]
 
 
 def _passes(study: Study, name: str) -> float:
@@ -115,23 +56,21 @@ def _delta(study: Study, name: str) -> float:
     return 1 / (10 * spec.slots) if spec.delta is None else spec.delta
 
 
-def _delta_cell(delta: float) -> Cell:
-    return Cell(one_over(delta), {"": delta})
-
-
 def _budget(epsilon: float) -> Cell:
     return Cell(f"{epsilon:g}", {"": epsilon})
 
 
 def _evaluation_sets(study: Study, name: str) -> str:
-    return "; ".join(
-        f"{spec.problems:,} {spec.split}" for spec in study.evaluation_sets.values() if spec.benchmark == name
-    )
+    return "; ".join(f"{spec.problems:,} {spec.split}" for spec in _own_sets(study, name))
 
 
 def _strict_scorers(study: Study, name: str) -> str:
-    used = [spec.scorers.strict for spec in study.evaluation_sets.values() if spec.benchmark == name]
-    return "; ".join(dict.fromkeys(used))
+    return "; ".join(dict.fromkeys(spec.scorers.strict for spec in _own_sets(study, name)))
+
+
+def _own_sets(study: Study, name: str) -> list[EvaluationSet]:
+    sets = [study.evaluation_sets[key] for key in own_sets(study)]
+    return [spec for spec in sets if spec.benchmark == name]
 
 
 def _shared(study: Study) -> str:
@@ -153,31 +92,3 @@ def _overrides(study: Study) -> list[str]:
         if changed:
             found.append(f"{arm_label(study, arm)} runs at {', '.join(changed)}.")
     return found
-
-
-def _mechanisms(study: Study, benchmark: str) -> list[tuple[RunSettings, str]]:
-    """Each private mechanism of a benchmark with the arms that use it."""
-    private = [
-        arm for arm, spec in study.arms.items() if spec.private and benchmark in study.arm_benchmarks(arm)
-    ]
-    users: dict[str, list[str]] = {}
-    for arm in private:
-        users.setdefault(study.run_settings(benchmark, arm).mechanism_name, []).append(arm)
-    return [
-        (
-            study.run_settings(benchmark, arms[0]),
-            "every private arm" if len(users) == 1 else ", ".join(arm_label(study, arm) for arm in arms),
-        )
-        for arms in users.values()
-    ]
-
-
-def _rdp(calibration: dict[str, Any]) -> Cell:
-    epsilon, order = calibration["epsilon_rdp"], calibration["rdp_order"]
-    return Cell(f"{fixed(epsilon, 3)} ({order:g})", {"": epsilon, "order": order})
-
-
-def _composed(composition: dict[str, Any] | None) -> tuple[Cell, Cell]:
-    if composition is None:
-        return absent(), absent()
-    return count(len(composition["runs"])), number(composition["epsilon"], 3)

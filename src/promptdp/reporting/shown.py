@@ -56,7 +56,7 @@ def main_contrasts(study: Study, evaluation_set: str) -> list[Contrast]:
 
 
 def block_contrasts(study: Study, evaluation_set: str) -> list[Contrast]:
-    """The contrasts of an evaluation set that Table XII shows, block by block: alternatives to a reference."""
+    """The contrasts of an evaluation set that Table XII shows, block by block."""
     found = [c for c in study.evaluated_contrasts(evaluation_set) if c.block is not None]
     blocks = list(dict.fromkeys(c.block for c in found))
     return sorted((c for c in found if c.versus != base_of(study)), key=lambda c: blocks.index(c.block))

@@ -3,14 +3,16 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from promptdp.files import with_ending, write_json, write_text
-from promptdp.reporting.cells import Cell
+from promptdp.reporting.cells import Cell, label
 
 SCHEMA = "promptdp/table/1"
+Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -19,16 +21,35 @@ class Table:
 
     `rows` have one cell for each of `columns`; the first `groups` columns say what a row belongs to and are
     left blank in Markdown and LaTeX where they repeat the row above. `inputs` maps each file it was made from
-    to its SHA-256.
+    to its SHA-256, `study_sha256` is that of the study's settings. `number` is the paper's; where the paper
+    has no such table it is 0, and `name` names the table.
     """
 
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     groups: int = 0
     number: int = 0
     inputs: dict[str, str] = field(default_factory=dict)
+    study_sha256: str = ""
+    name: str = "table"
+
+    @property
+    def heading(self) -> str:
+        """What the table is called: `Table 2`, or its name."""
+        return f"Table {self.number}" if self.number else self.name.capitalize()
+
+
+def by_evaluation_set(columns: Sequence[str], rows: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
+    """The columns, rows and groups of a table over evaluation sets, named in a first column if several."""
+    if len(rows) < 2:
+        return {"columns": tuple(columns), "rows": tuple(row for some in rows.values() for row in some)}
+    return {
+        "columns": ("Evaluation set", *columns),
+        "rows": tuple((label(name), *row) for name, some in rows.items() for row in some),
+        "groups": 1,
+    }
 
 
 def write_table(table: Table, stem: str | Path) -> None:
@@ -46,6 +67,7 @@ def write_table(table: Table, stem: str | Path) -> None:
                 [{"text": cell.text, "values": dict(cell.values)} for cell in row] for row in table.rows
             ],
             "notes": list(table.notes),
+            "study_sha256": table.study_sha256,
             "inputs": table.inputs,
         },
     )
@@ -89,7 +111,7 @@ def as_markdown(table: Table) -> str:
     rule = ["-" * (width - to_right) + ":" * to_right for width, to_right in zip(widths, right, strict=True)]
     body = "\n".join([line(grid[0]), line(rule), *map(line, grid[1:])])
     notes = "".join(f"\n{_markdown(note)}\n" for note in table.notes)
-    return f"**Table {table.number}.** {_markdown(table.caption)}\n\n{body}\n{notes}"
+    return f"**{table.heading}.** {_markdown(table.caption)}\n\n{body}\n{notes}"
 
 
 def as_latex(table: Table) -> str:
@@ -104,7 +126,7 @@ def as_latex(table: Table) -> str:
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{_latex(table.caption)}}}",
-            rf"\label{{tab:{table.number}}}",
+            rf"\label{{tab:{table.number or table.name}}}",
             rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
             line(table.columns),

@@ -1,4 +1,4 @@
-"""The paper's tables for any study: I to VI, X and XI."""
+"""The paper's tables for any study, and the checks beside them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,13 +6,24 @@ from functools import partial
 from pathlib import Path
 
 from promptdp.errors import InputError
-from promptdp.reporting import accuracy_tables, contrast_tables, settings_tables
+from promptdp.files import canonical_json, sha256_bytes
+from promptdp.reporting import (
+    accuracy_tables,
+    arms_table,
+    block_table,
+    checks,
+    contrast_tables,
+    decomposition_table,
+    mechanism_tables,
+    settings_tables,
+    transfer_table,
+)
 from promptdp.reporting.inputs import Inputs, read_inputs
 from promptdp.reporting.notes import headline, warnings
 from promptdp.reporting.table import Table, write_table
 from promptdp.study import Study
 
-__all__ = ["TABLES", "Table", "make_table", "write_table"]
+__all__ = ["TABLES", "Table", "make_checks", "make_table", "write_table"]
 
 TABLES: dict[int, Callable[[Study, Inputs], Table]] = {
     1: settings_tables.benchmarks,
@@ -20,9 +31,14 @@ TABLES: dict[int, Callable[[Study, Inputs], Table]] = {
     3: partial(accuracy_tables.benchmark, place=0),
     4: partial(accuracy_tables.benchmark, place=1),
     5: partial(accuracy_tables.benchmark, place=2),
-    6: settings_tables.accounting,
+    6: mechanism_tables.accounting,
+    7: mechanism_tables.parameters,
+    9: arms_table.arms,
     10: accuracy_tables.seeds,
     11: contrast_tables.seeds,
+    12: block_table.blocks,
+    13: transfer_table.transfer,
+    14: decomposition_table.decomposition,
 }
 
 NEEDED = {
@@ -32,10 +48,14 @@ NEEDED = {
     4: "scores",
     5: "scores",
     6: "calibrations",
+    7: "calibrations",
     10: "scores",
     11: "contrasts",
+    12: "contrasts under the strict scorer",
+    13: "scores",
+    14: "scores",
 }
-"""What each table cannot do without."""
+"""What each table cannot do without; the study alone is enough for the others."""
 
 
 def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
@@ -44,7 +64,7 @@ def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
     Args:
         number: a key of `TABLES`.
         study: the study; it gives rows, columns and captions.
-        inputs: score files, contrasts, calibrations and compositions of the study, in any order.
+        inputs: score files, contrasts, calibrations, compositions and stamps of the study, in any order.
 
     Raises:
         InputError: there is no such table, an input is not usable (`read_inputs`), or none holds anything
@@ -58,13 +78,35 @@ def make_table(number: int, study: Study, inputs: Sequence[Path]) -> Table:
         raise InputError(
             f"table {number}: no input holds what it shows; give the {NEEDED[number]} of {study.name}"
         )
+    return replace(_finished(table, study, read), number=number)
+
+
+def make_checks(study: Study, inputs: Sequence[Path]) -> Table:
+    """The `checks` of a study.
+
+    Raises:
+        InputError: an input is not usable (`read_inputs`), or none is a file of scores.
+    """
+    read = read_inputs(study, inputs)
+    if not read.score_files:
+        raise InputError(f"checks: no input is a file of scores; give those of {study.name}")
+    return _finished(checks.checks(study, read), study, read)
+
+
+def settings_sha256(study: Study) -> str:
+    """The SHA-256 of the settings that captions, rows and notes are made from: all but the base's."""
+    return sha256_bytes(canonical_json(study.model_dump(mode="json", exclude={"base"})).encode())
+
+
+def _finished(table: Table, study: Study, inputs: Inputs) -> Table:
+    """A table with what every table of a study says: its warnings, its name, what it was made from."""
     caption = f"{table.caption} Study {study.name}."
     return replace(
         table,
-        number=number,
         caption=f"{warning}. {caption}" if (warning := headline(study)) else caption,
         notes=(*warnings(study), *table.notes),
-        inputs=read.hashes,
+        study_sha256=settings_sha256(study),
+        inputs=inputs.hashes,
     )
 
 
@@ -72,4 +114,4 @@ def _shows_none(number: int, study: Study, inputs: Inputs, table: Table) -> bool
     """Whether the inputs hold nothing of what the study has for a table."""
     if number == 1:  # all but the noise multipliers comes from the study, which may calibrate none of its own
         return not inputs.calibrations and any(spec.private for spec in study.arms.values())
-    return bool(table.rows) and table.rows == TABLES[number](study, Inputs()).rows
+    return number in NEEDED and bool(table.rows) and table.rows == TABLES[number](study, Inputs()).rows
