@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from promptdp.errors import InputError
 from promptdp.reporting.published.printed import Span, mean, point, printed
 from promptdp.reporting.published.values import COLUMNS, KINDS, read_published
-from tests.reporting.published import EXCEPTIONS, FILES, FOLDER, ROOT, published
+from tests.reporting.published import EXCEPTIONS, FILES, FOLDER, published
 
-PAPER = sorted((ROOT.parent / "shared/paper").glob("*.txt"))
 IN_WORDS = {"2": "twice|two|doubl", "3": "three|third", "4": "four", "6": "six", "7": "seven", "8": "eight"}
 IN_WORDS |= {"1": "one|single", "5": "five", "9": "nine", "0": "no |zero"}
 
@@ -37,9 +36,9 @@ def test_every_value_has_a_place_in_the_paper_and_no_place_holds_two():
     assert {one.kind for one in published()} == KINDS
 
 
-@pytest.mark.skipif(not PAPER, reason="the paper's text is not beside this checkout")
-def test_every_number_stands_in_the_paper_where_its_source_says():
-    sections = _sections(PAPER[0].read_text(encoding="utf-8"))
+def test_every_number_stands_in_the_paper_where_its_source_says(shared):
+    (paper,) = shared.glob("paper/*.txt")
+    sections = _sections(paper.read_text(encoding="utf-8"))
     lost = [one.name for one in published() if one.kind != "words" and not _stands(one, sections)]
     assert lost == []
 

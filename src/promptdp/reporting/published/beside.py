@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,24 @@ from promptdp.reporting.published.printed import middle
 from promptdp.reporting.published.values import Published, Value
 from promptdp.reporting.table import SCHEMA
 
-UNITS = {"pp", "ε"}
-SAME = {"advantage": "adv", "accuracy": "strict", "final": "robust"}
-ENDPOINT = {"strict", "format", "answer"}
-"""Words that one of both leaves out where the other has them."""
+OURS = {
+    "adv": "advantage",
+    "accuracy": "strict",
+    "final": "robust",
+    "training prompts": "slots",
+    "qt": "mt n",
+}
+"""Words of the paper's tables, and ours for them."""
+IMPLIED = {"pp", "ε", "tokens", "format", "answer"}
+"""Words that the one may have and the other not: units, and what an endpoint is called in full."""
+MECHANISMS = ("6", "7")
+WITHIN = 1e-3
+"""Noise multipliers of one mechanism in the paper and in ours differ by at most this."""
 
 
 class CellForm(Form):
     """A cell of a table."""
 
-    text: str
     values: dict[str, float | int | str | None]
 
 
@@ -55,57 +64,59 @@ def beside(published: Published, tables: Sequence[Path]) -> list[dict[str, Any]]
     found = []
     for path in tables:
         content = validated(TableForm, read_object(path, SCHEMA), path)
-        number = str(content["number"])
-        entries = list(_entries(content))
+        rows = [list(_entries(content["columns"], row)) for row in content["rows"]]
         for value in published:
-            if value.table == number and value.kind != "words":
-                ours = _ours(published, value, entries, content)
-                theirs = float(middle(value.span))
+            if value.table == str(content["number"]) and value.kind != "words":
+                ours = _ours(published, value, rows)
+                difference = None if ours is None else ours - float(middle(value.span))
+                table, row, column = value.key
                 found.append(
                     {
-                        "table": value.table,
-                        "row": value.row,
-                        "column": value.column,
+                        "table": table,
+                        "row": row,
+                        "column": column,
                         "published": value.text,
                         "ours": ours,
-                        "difference": None if ours is None else ours - theirs,
+                        "difference": difference,
                     }
                 )
     return found
 
 
-def _entries(content: dict[str, Any]) -> Iterator[Entry]:
-    for row in content["rows"]:
-        labels = " ".join(cell["text"] for cell in row if isinstance(cell["values"].get(""), str))
-        for column, cell in zip(content["columns"], row, strict=True):
-            for ending, value in cell["values"].items():
-                if isinstance(value, int | float) and math.isfinite(value):
-                    yield Entry(_words(labels), _words(f"{column} {ending}", keep=True), float(value))
+def _entries(columns: list[str], row: list[dict[str, Any]]) -> Iterator[Entry]:
+    """The numbers of a row; the cells of words that it begins with name it."""
+    texts = (cell["values"].get("") for cell in row)
+    name = " ".join(takewhile(lambda text: isinstance(text, str), texts))
+    for column, cell in zip(columns, row, strict=True):
+        for ending, value in cell["values"].items():
+            if isinstance(value, int | float) and math.isfinite(value):
+                yield Entry(_words(name) - {"strict"}, _words(f"{column} {ending}"), float(value))
 
 
-def _ours(published: Published, value: Value, entries: list[Entry], content: dict[str, Any]) -> float | None:
-    row, column = _words(value.row), _words(value.column, keep=True)
-    if value.table in ("6", "7"):
-        candidates = _of_mechanism(published, value, content)
+def _ours(published: Published, value: Value, rows: list[list[Entry]]) -> float | None:
+    if value.table in MECHANISMS:
+        entries = [entry for row in rows if _same_mechanism(published, value, row) for entry in row]
     else:
-        candidates = [entry for entry in entries if entry.row == row]
-    numbers = {entry.value for entry in candidates if entry.column == column}
+        name = _words(value.row) - {"strict"}
+        entries = [entry for row in rows for entry in row if entry.row == name]
+    numbers = {entry.value for entry in entries if entry.column == _words(value.column)}
     return numbers.pop() if len(numbers) == 1 else None
 
 
-def _of_mechanism(published: Published, value: Value, content: dict[str, Any]) -> list[Entry]:
-    """The numbers of our row with the same n, m, T and, within a thousandth, noise multiplier."""
-    wanted = [float(middle(published.span(value.table, value.row, name))) for name in ("n", "m", "T", "σ")]
-    found = []
-    for row in content["rows"]:
-        one = list(_entries(content | {"rows": [row]}))
-        numbers = {next(iter(entry.column)): entry.value for entry in one if len(entry.column) == 1}
-        ours = [numbers.get(name, math.inf) for name in ("n", "m", "t", "σ")]
-        if ours[:3] == wanted[:3] and abs(ours[3] - wanted[3]) <= 1e-3:
-            found += one
-    return found
+def _same_mechanism(published: Published, value: Value, row: list[Entry]) -> bool:
+    theirs = {
+        column: float(middle(published.span(value.table, value.row, column)))
+        for column in ("n", "m", "T", "σ")
+    }
+    ours = {entry.column: entry.value for entry in row}
+    return all(
+        abs(ours.get(_words(column), math.inf) - number) <= (WITHIN if column == "σ" else 0)
+        for column, number in theirs.items()
+    )
 
 
-def _words(text: str, keep: bool = False) -> frozenset[str]:
-    words = {SAME.get(word, word) for word in re.findall(r"[^\W_]+(?:\.\d+)?", text.lower())}
-    return frozenset(words - UNITS - (ENDPOINT - {"strict"} if keep else ENDPOINT))
+def _words(text: str) -> frozenset[str]:
+    plain = " ".join(re.findall(r"[^\W_]+(?:\.\d+)?", text.lower()))
+    for theirs, ours in OURS.items():
+        plain = re.sub(rf"\b{theirs}\b", ours, plain)
+    return frozenset(plain.split()) - IMPLIED
