@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from promptdp.scoring.limits import LATER_CHARACTERS, NEARBY_CHARACTERS, Budget
+from promptdp.scoring.stance import sentence_start
 from promptdp.scoring.statements import EXPLICIT, statement
 
 CUES_TRIED = 8
@@ -25,7 +26,6 @@ INFERENCE = re.compile(
     r"|(?P<named>(?:the|our) (?:final |only |unique )?(?:solution|result)s? (?:is|are)\b)))|∴|\\therefore",
     re.IGNORECASE,
 )
-SENTENCE_START = re.compile(r"[.?!][\"'*_)]{0,3}\s+|\n(?![a-z])")
 BULLET = re.compile(r"[-*•+][ \t]+")
 ENUMERATOR = re.compile(r"\s*(?:[-*•+]\s+)?\(?[0-9]{1,3}[.)]\s+(?=\S)")
 
@@ -52,7 +52,8 @@ def explicit(response: str, budget: Budget) -> Iterator[Candidate]:
         starts.extend(deque(((m.start(), m.end()) for m in cue.finditer(response)), maxlen=CUES_TRIED))
     budget.read(response)
     for match in deque(REVERSED.finditer(response), maxlen=CUES_TRIED):
-        start = _sentence_start(response, match.start(), budget)
+        budget.spend(NEARBY_CHARACTERS)
+        start = sentence_start(response, match.start())
         starts.append((start, start))
     for cue_start, start in sorted(starts, reverse=True)[:CUES_TRIED]:
         yield _candidate(response, cue_start, start, budget)
@@ -94,16 +95,6 @@ def _candidate(text: str, cue_start: int, start: int, budget: Budget) -> Candida
         start = bullet.end()
     segment = statement(text, start)
     end = start + len(segment)
-    before = text[_sentence_start(text, cue_start, budget) : cue_start]
-    budget.read(segment)
     after = text[end : end + LATER_CHARACTERS]
-    budget.read(after)
-    return Candidate(start, before, segment, after)
-
-
-def _sentence_start(text: str, at: int, budget: Budget) -> int:
-    """Where the sentence around a place starts; the start of the window when it is longer than that."""
-    window_start = max(0, at - NEARBY_CHARACTERS)
-    window = text[window_start:at]
-    budget.read(window)
-    return window_start + max((match.end() for match in SENTENCE_START.finditer(window)), default=0)
+    budget.spend(NEARBY_CHARACTERS + len(segment) + len(after))
+    return Candidate(start, text[sentence_start(text, cue_start) : cue_start], segment, after)

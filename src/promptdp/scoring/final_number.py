@@ -9,9 +9,9 @@ from collections import deque
 from typing import NamedTuple
 
 from promptdp.scoring.boxes import last_box
-from promptdp.scoring.limits import Budget
+from promptdp.scoring.limits import NEARBY_CHARACTERS, Budget
 from promptdp.scoring.numerals import Number, numbers, plain
-from promptdp.scoring.stance import AFTER, BEFORE, FAR, evasive, sentence_start, supposed, withdrawn
+from promptdp.scoring.stance import evasive, sentence_start, unasserted, withdrawn
 from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 from promptdp.scoring.vocabulary import vocabulary
@@ -125,11 +125,10 @@ def final_number(response: str, budget: Budget) -> Extraction:
         reading = max((r for r in declared if r is not None), key=lambda r: r.end, default=None)
     if reading is None:
         return _last(text, budget)
-    budget.spend(AFTER + FAR)
-    if reading.extraction.answer is None or not withdrawn(text, reading.end):
+    if reading.extraction.answer is None or not withdrawn(text, reading.end, budget):
         return reading.extraction
     again = _declared(text, reading.end, budget)
-    return UNCLEAR if again is None or withdrawn(text, again.end) else again.extraction
+    return UNCLEAR if again is None or withdrawn(text, again.end, budget) else again.extraction
 
 
 def _marked(text: str, budget: Budget) -> Reading | None:
@@ -162,12 +161,16 @@ def _declared(text: str, start: int, budget: Budget) -> Reading | None:
     budget.read(text)
     for end in reversed([end for end in explicit_statements(text) if end > start][-TRIED:]):
         segment = statement(text, end)
-        budget.spend(len(segment) + BEFORE)
-        before = text[max(0, end - BEFORE) : end]
+        budget.spend(len(segment) + NEARBY_CHARACTERS)
+        before = text[max(0, end - NEARBY_CHARACTERS) : end]
         cue = before.lower().rfind("answer")
+        cue = end if cue < 0 else end - len(before) + cue
         first = next(numbers(segment), None)
-        if first is None or supposed(text, end if cue < 0 else end - len(before) + cue):
+        doubt = unasserted(text[sentence_start(text, cue) : cue])
+        if first is None or doubt is Reason.NO_ANSWER:
             continue
+        if doubt:
+            return Reading(UNCLEAR, end + first.end)
         lead = segment[: first.start]
         if _direct(lead) or evasive(lead) or not before.rstrip(" *_").endswith(":"):
             stated = _stated(segment, whole=not _direct(lead))
@@ -179,12 +182,12 @@ def _named(text: str, budget: Budget) -> Reading | None:
     """The number that the last sentence of the form "12 is the answer" names."""
     budget.read(text)
     for match in reversed(deque(IS_THE_ANSWER.finditer(text), maxlen=TRIED)):
-        budget.spend(2 * BEFORE)
+        budget.spend(2 * NEARBY_CHARACTERS)
         start = sentence_start(text, match.start())
         tail = deque(numbers(text[start : match.start()]), maxlen=1)
         if tail and UNITS.fullmatch(text, start + tail[0].end, match.start()):
             lead = text[start : start + tail[0].start]
-            denied = tail[0].value is None or evasive(lead) or supposed(text, start + tail[0].start)
+            denied = tail[0].value is None or evasive(lead) or unasserted(lead) is not None
             return Reading(UNCLEAR if denied else found(tail[0].text), match.end())
     return None
 
@@ -273,7 +276,7 @@ def _last(text: str, budget: Budget) -> Extraction:
     if not tail:
         return none(Reason.NO_ANSWER)
     number = tail.pop()
-    budget.spend(2 * BEFORE + AFTER + FAR)
+    budget.spend(2 * NEARBY_CHARACTERS)
     if tail and CONTRAST.fullmatch(text, tail[-1].end, number.start):
         number = tail.pop()
     start = sentence_start(text, number.start)
@@ -285,13 +288,13 @@ def _last(text: str, budget: Budget) -> Extraction:
     if (
         number.value is None
         or evasive(lead)
-        or (cue >= 0 and supposed(text, start + cue))
+        or (cue >= 0 and unasserted(said[:cue]) is not None)
         or _is_operand(text, number)
         or asked
         or HYPOTHESIS.match(said)
         or _rejected(text, number)
         or (tail and _one_of_several(text, list(tail), number))
-        or withdrawn(text, number.end)
+        or withdrawn(text, number.end, budget)
     ):
         return UNCLEAR
     return found(number.text)

@@ -1,45 +1,79 @@
-"""How a response stands to what it states: it may take it back, only suppose it, deny it or doubt it.
+"""How a response stands to what it states: it may ask, suppose, report, deny, doubt or take it back.
 
-A statement that is withdrawn, denied or doubted gives no answer (E-B; the same notions serve numbers).
+What is not asserted, or is taken back, gives no answer (E-A, E-B). Each notion has one vocabulary, which
+mathematics, numbers and letters share.
 """
 
 import re
 from itertools import islice
 
-BEFORE = 300
-AFTER = 400
-FAR = 2_000
-"""How many characters are read before a statement, in the sentences after it, and for a retraction."""
+from promptdp.scoring.limits import LATER_CHARACTERS, NEARBY_CHARACTERS, Budget
+from promptdp.scoring.verdict import Reason
+from promptdp.scoring.vocabulary import vocabulary
 
 SENTENCES = 3
 """How many sentences may pass before "that is wrong" speaks of something else."""
 
-FILLERS = (
-    r"(?:(?:but|and|so|oh|ah|well|ok|okay|hm+|um|uh|sorry|however|yet|wait|no|oops|actually|although|though)\b"
-    r"[\s,.!?…—–:;-]{1,6}){0,5}"
+NEGATIONS = vocabulary(
+    "not never neither nor cannot no none nobody nothing hardly isn't aren't can't doesn't don't won't "
+    "wasn't weren't didn't couldn't wouldn't shouldn't mustn't ain't"
+)
+DENIALS = vocabulary(
+    "false wrong incorrect untrue undefined impossible doubt doubts deny denies denied unclear unsure "
+    "unlikely fails fail failed invalid extraneous absurd contradiction contradictory contradicts rejected "
+    "reject discard discarded exclude excluded"
+)
+SUPPOSITIONS = vocabulary(
+    "if provided suppose supposing assume assuming imagine pretend pretending whether unless hypothetically"
+)
+REPORTS = vocabulary(
+    "say says said saying think thinks thinking believe believes believed guess guesses guessed claims "
+    "claimed argue argues argued expect expects assert asserts asserted assumes"
+)
+"""What is said by others; by the response itself (`SPEAKERS`) it is a statement."""
+SPEAKERS = vocabulary("i we")
+ERRORS = vocabulary(
+    "thought tempted tempting temptation mistake mistakenly error misconception trap wrongly incorrectly "
+    "falsely erroneously sight glance initially originally premature hasty"
+)
+DISOWNED = vocabulary(
+    "wrong incorrect false mistaken previous earlier old initial original naive tempting intermediate "
+    "partial preliminary tentative trial possible other another alternative second third fourth fifth "
+    "second-best next-best least less worst bad"
+)
+"""What an answer is called that is not the answer."""
+HEDGES = vocabulary("maybe perhaps probably possibly presumably seems seem appears uncertain might may")
+CONDITIONS = vocabulary("if unless assuming provided depending depends otherwise")
+EVASIONS = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|no longer|hardly|anything (?:but|except|other than)|far from|except"
+    r"|maybe|perhaps|possibly|(?:might|may|could) (?:also |well )?be|either|both|between|somewhere"
+    r"|(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|rather) than"
+    r"|unlikely|unsure|unclear|at (?:least|most)|(?:is|are|be|can|for|has|have) up to|no more|almost"
+    r"|(?:is|are|was|be) (?:well )?(?:over|under|above|below)|nearly|say|whether)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+
+NOT = r"(?:\bnot|n['’]t|\bcannot|\bnever)"
+DENIED = (
+    r"(?:\b(?:wrong|incorrect|false|untrue|impossible|invalid|extraneous|mistaken?|absurd|nonsense|hasty"
+    r"|contradict\w*|violates?|inconsistent|ruled out|unsure|off by"
+    r"|too (?:large|big|small|many|few|high|low|hasty)|an?\s(?:\w+\s)?(?:trap|error|misreading|miscount))"
+    rf"|{NOT}\s(?:\w+\s)?(?:right|correct|true|possible|valid|works?|satisf\w+|holds?|fits?|match\w*|sense"
+    r"|add up|sure|certain|allowed|consistent|it|so|be(?=[.,;!])|what|an? (?:\w+\s)?(?:solution|root)"
+    r"|the\s(?:\w+\s)?(?:answer|case|one|choice|option|result)|positive|negative)|\bfails?)"
+    r"\b(?!\s(?:to|that|for)\b)"
+)
+"""What a response says of a statement that it takes back."""
+OPENERS = (
+    r"(?:(?:but|and|so|oh|ah|well|ok|okay|hm+|um|uh|sorry|however|yet|still|wait|no|oops|alas|actually"
+    r"|unfortunately|although|though)\b[\s,.!?…—–:;-]{1,6}){0,5}"
 )
 THAT = (
-    r"(?:which|it|(?:that|this|the|my)(?:\s(?:above|previous|last|earlier|first|final))?"
+    r"(?:which|it|these|those"
+    r"|(?:that|this|the|my)(?:\s(?:above|previous|last|earlier|first|final))?"
     r"(?:\s(?:answer|result|choice|option|number|value|one|statement|calculation|reasoning))?(?:\sabove)?)"
 )
-WRONG = (
-    r"(?:wrong(?!\sto)|incorrect(?!\sto)|false\b|mistaken\b|impossible(?!\s(?:for|to|that))|off by\b"
-    r"|too hasty|an?\s(?:\w+\s)?(?:trap|mistake|error|misreading|miscount)\b|the wrong\b|hasty\b)"
-)
-RIGHT = (
-    r"(?:(?:quite|actually|really|possibly)\s)?(?:right|correct|true|possible|it|valid|so|what\b|"
-    r"the\s(?:\w+\s)?(?:answer|one|choice|option|result))\b"
-)
-DENIES = (
-    rf"{THAT}(?:"
-    rf"(?:['’]s|\sis|\swas|\slooks|\sseems|\smust be|\shas to be)"
-    rf"(?:\s(?:also|clearly|obviously|actually|certainly|definitely|probably|simply|just|all|surely))?\s(?:{WRONG}|not\s{RIGHT})"
-    rf"|\s(?:isn['’]t|wasn['’]t)\s{RIGHT}"
-    rf"|\s(?:can['’]?t|cannot|can not|couldn['’]t|could not)(?:\spossibly)?\sbe"
-    rf"(?:\s{RIGHT}|\s?(?=[.,;:!?\n—-]|$))"
-    r"|\s(?:doesn['’]t|does not)\s(?:work|make sense|add up|seem right|look right)\b"
-    r"(?!\s(?:for|to|that|as)\b))"
-)
+DENIES = rf"{THAT}(?:['’]s|n['’]t)?\b(?:\s[\w'’]+){{0,4}}?\s?{DENIED}"
 CHECK = (
     r"\W{1,4}(?:let me|let['’]?s|(?:i|we)(?:['’]ll|\sshould|\sneed to|\swill|\swant to)?)"
     r"\s(?:just\s|quickly\s)?"
@@ -49,18 +83,21 @@ CHECK = (
 TURNS = (
     rf"(?:wait\b(?=\s*[,.!?…—–:;\n-]|\s(?:a|no|i|that|this|it|actually|what)\b)(?!{CHECK})"
     r"|(?:hold|hang) on\b|oops\b|on second thoughts?\b"
-    r"|on reflection,? (?:no|not)\b|correction\s?:|or (?:maybe |perhaps )?(?:not\b|[^\s?]{1,12}\?)"
-    r"|scratch (?:that|this|it)\b|strike that\b|never ?mind\b|no(?:pe)?\s?[,.!—–]|no wait\b"
+    r"|on reflection,? (?:no|not)\b|correction\s?:|or\b[^.!\n]{0,30}\?|or (?:maybe |perhaps )?not\b"
+    r"|scratch (?:that|this|it)\b|strike that\b|never ?mind\b|no(?:pe)?\s?[,.!;—–]|no wait\b"
     r"|(?:my|a) mistake\b|my bad\b"
     r"|i meant?\b|actually,? (?:(?:no|not|wait|i)\b"
     r"|it(?:['’]s| is| should| must)\b|the (?:correct|right|real)\b"
     r"|(?:that|this)(?:['’]s| is| was)\b(?! (?:right|correct|true|why|how|what))))"
 )
-TURN = re.compile(
-    rf"[^\w\n]{{0,8}}(?:(?:but|and|oh|ah|hm+|um|uh)\b[\s,.!?…—–:;-]{{1,6}}){{0,3}}{TURNS}", re.I
+TAKEN_BACK = re.compile(rf"[^\w$\\\n]{{0,12}}{OPENERS}(?:{DENIES}|{TURNS})", re.IGNORECASE)
+"""How a sentence begins that takes back what stands before it."""
+TAIL = re.compile(
+    rf"(?:[,;:(—–]|\s-|\b(?:but|and|though))\s?{OPENERS}(?:{DENIES}|{TURNS})"
+    rf"|(?:\b(?:but|which|though|although|yet|however)\b[^.;]{{0,60}}?|\(\s?){DENIED}",
+    re.IGNORECASE,
 )
-DENIAL_OF_LAST = re.compile(rf"[^\w\n]{{0,8}}{FILLERS}{DENIES}", re.I)
-TAIL = re.compile(rf"(?:[,;:(—–]|\s-|\bbut\b|\band\b|\bthough\b)\s?{FILLERS}(?:{DENIES}|{TURNS})", re.I)
+"""How a sentence goes on that takes itself back."""
 RETRACTION = re.compile(
     r"(?<!\bif )(?<!\bunless )(?<!\bwhether )(?:\b(?:scratch|strike) that\b"
     r"|\bi(?:['’]ll)? (?:take|took) (?:it|that|this|my answer) back\b|\bi (?:withdraw|retract)\b"
@@ -69,74 +106,90 @@ RETRACTION = re.compile(
     r"|\bi (?:was|am) (?:wrong|mistaken)\b|\bi['’]m (?:wrong|mistaken)\b"
     r"|\bi (?:misread|miscounted|miscalculated|misunderstood|forgot)\b"
     r"|\b(?:need|have|want) to (?:correct|revise|redo|change) (?:this|that|it|my)\b"
-    r"|\blet me (?:correct|redo|revise|fix|rethink|reconsider|start over|try again)\b"
+    r"|\blet (?:me|us) (?:correct|redo|revise|fix|rethink|reconsider|start over|try again|re-?(?:do|compute"
+    r"|calculate|consider|count|think|work|evaluate))\b"
     r"|\bmy (?:answer|result|calculation)(?: above)? (?:is|was) (?:wrong|incorrect)\b"
     r"|\bthe (?:above|previous)(?: \w+)? (?:is|was) (?:wrong|incorrect)\b|\bi(?:['’]ve)? changed my mind\b)",
-    re.I,
+    re.IGNORECASE,
 )
+"""What takes back all that was said before, wherever it stands."""
+
 END = re.compile(r"[.!?…。](?=[\s\"'”’)\]*_`$}<]|$)[.!?…\"'”’)\]*_`$}]*\s*|\n\s*")
 CLAUSE = re.compile(
-    r"[,;:—]\s|\s[–-]\s|\b(?:so|therefore|thus|hence|but|because|since|then|yet|however|still|and so)\b", re.I
-)
-SUPPOSES = re.compile(
-    r"\b(?:if|unless|whether|suppose|supposing|imagine|assume|assuming|pretend|until"
-    r"|let(?:['’]?s| us) (?:try|say|guess))\b"
-    r"|\b(?:wrong|incorrect|tempting|tempted|premature|impossible|easy|hasty) (?:to|that)\b|\bno way\b"
-    r"|\b(?:mistake|error|trap|temptation)\b|\b(?:doubts?|deny|denies|denied|reject|false|untrue|never)\b"
-    r"|\bnot (?:true|the case|clear|sure|certain|say|think|believe|mean|conclude|convinced|claim)\b"
-    r"|n['’]t (?:true|the case|clear|sure|certain|say|think|believe|mean|conclude|convinced|know)\b"
-    r"|\b(?:thought|guessed|assumed|believed|expected|claimed|said|argued)\b(?! about)"
-    r"|\b(?:initially|at first|originally)\b"
-    r"|\b(?:some|many|most|people|others?|everyone|someone|somebody|one|you|they|students?|friends?"
-    r"|nobody|no one)\b[^.\n]{0,40}\b(?:says?|thinks?|claims?|argues?|believes?|guess|assumes?|answers?)\b",
-    re.I,
-)
-DISOWNS = re.compile(
-    r"\b(?:wrong|incorrect|false|mistaken|tempting|previous|earlier|initial|original|naive|other|another"
-    r"|alternative|second|third|fourth|fifth|(?:second|next)[- ]best|least|less|worst|bad|possible|trial)"
-    r"\s(?:\w+\s)?$",
-    re.I,
+    r"[,;:—]\s|\s[–-]\s|--|\b(?:so|therefore|thus|hence|consequently|but|because|since|then|yet|however|still)\b",
+    re.IGNORECASE,
 )
 ASKS = re.compile(r"^\W*(?:is|are|was|could|can|does|do|did|should|would|might|why|how|what)\b", re.I)
-EVADES = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|no longer|hardly|anything (?:but|except|other than)|far from|except"
-    r"|maybe|perhaps|possibly|(?:might|may|could) (?:also |well )?be|either|both|between|somewhere"
-    r"|(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|rather) than"
-    r"|unlikely|unsure|unclear|at (?:least|most)|(?:is|are|be|can|for|has|have) up to|no more|almost"
-    r"|(?:is|are|was|be) (?:well )?(?:over|under|above|below)|nearly|say|whether)\b|n['’]t\b",
-    re.I,
-)
+WAYS = re.compile(r"\b(?:at first|let(?:['’]?s| us) (?:try|say|guess))\b", re.IGNORECASE)
+FORMULA = re.compile(r"\$[^$]*\$|\\\([^()]*\\\)")
+WORDS = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
+REASONS = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
 
 
 def sentence_start(text: str, at: int) -> int:
     """Where the sentence around a place starts, or how far back is read."""
-    floor = max(0, at - BEFORE)
+    floor = max(0, at - NEARBY_CHARACTERS)
     return max((match.end() for match in END.finditer(text, floor, at)), default=floor)
 
 
-def disowned(text: str, at: int) -> bool:
-    """Whether the words right before a place call what follows wrong, earlier or only an alternative."""
-    return DISOWNS.search(text, max(0, at - 40), at) is not None
+def disowned(before: str) -> bool:
+    """Whether the last words before an answer call it wrong, earlier or only an alternative."""
+    return bool(set(words_of(_clause(before))[-2:]) & DISOWNED)
 
 
-def supposed(text: str, at: int) -> bool:
-    """Whether what is stated at a place is only supposed, asked, or reported as an opinion."""
-    sentence = text[sentence_start(text, at) : at]
-    clause = sentence[max((match.end() for match in CLAUSE.finditer(sentence)), default=0) :]
-    return disowned(text, at) or bool(SUPPOSES.search(clause) or ASKS.match(clause))
+def _clause(before: str) -> str:
+    """The clause that words before a place leave open, formulas as signs."""
+    return CLAUSE.split(FORMULA.sub("$", before[-NEARBY_CHARACTERS:]))[-1]
+
+
+def reported(words: list[str]) -> bool:
+    """Whether words say that somebody else says something."""
+    return any(w in REPORTS and not SPEAKERS & set(words[max(0, i - 3) : i]) for i, w in enumerate(words))
+
+
+def unasserted(before: str) -> Reason | None:
+    """Why a statement asserts nothing, by the words of its sentence before it; None when it does.
+
+    Returns:
+        NO_ANSWER where it is asked, supposed or reported of others, AMBIGUOUS where it is denied or hedged.
+    """
+    clause = _clause(before)
+    words = words_of(clause)
+    said = set(words)
+    if said & (SUPPOSITIONS | ERRORS) or reported(words) or set(words[-2:]) & DISOWNED:
+        return Reason.NO_ANSWER
+    if ASKS.match(clause) or WAYS.search(clause):
+        return Reason.NO_ANSWER
+    return Reason.AMBIGUOUS if said & (NEGATIONS | DENIALS | HEDGES) else None
+
+
+def conditional(statement: str) -> bool:
+    """Whether a statement hedges its answer or makes it depend on something."""
+    own = REASONS.split(FORMULA.sub("$", statement))[0]
+    return bool(set(words_of(own)) & (CONDITIONS | HEDGES))
 
 
 def evasive(words: str) -> bool:
     """Whether the words between a cue and its value deny, doubt or only bound the value."""
-    return EVADES.search(words) is not None
+    return EVASIONS.search(words) is not None
 
 
-def withdrawn(text: str, end: int) -> bool:
-    """Whether the response takes back what it has stated up to a place, in that sentence or soon after."""
-    rest = text[end : end + AFTER]
+def withdrawn(text: str, end: int, budget: Budget) -> bool:
+    """Whether the response takes back what it has stated up to a place, in that sentence or soon after.
+
+    Raises:
+        LimitError: reading on would be over the budget.
+    """
+    budget.spend(NEARBY_CHARACTERS + LATER_CHARACTERS)
+    rest = text[end : end + NEARBY_CHARACTERS]
     ends = [match.end() for match in islice(END.finditer(rest), SENTENCES)]
-    if TAIL.search(rest, 0, ends[0] if ends else len(rest)):
-        return True
-    if any(TURN.match(rest, at) or DENIAL_OF_LAST.match(rest, at) for at in ends):
-        return True
-    return RETRACTION.search(text, end, end + FAR) is not None
+    return (
+        TAIL.search(rest, 0, ends[0] if ends else len(rest)) is not None
+        or any(TAKEN_BACK.match(rest, at) for at in ends)
+        or RETRACTION.search(text, end, end + LATER_CHARACTERS) is not None
+    )
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case, with straight apostrophes."""
+    return [word.lower().replace("’", "'") for word in WORDS.findall(text)]

@@ -10,14 +10,21 @@ import re
 from collections.abc import Callable, Iterator
 
 from promptdp.scoring.cues import Candidate, explicit, inferential, last_line
-from promptdp.scoring.holding import conditional, objection, unasserted
 from promptdp.scoring.limits import Budget
 from promptdp.scoring.prose import pieces
+from promptdp.scoring.stance import conditional, unasserted, withdrawn
 from promptdp.scoring.values import Kind, stated_value
 from promptdp.scoring.verdict import Extraction, Reason, none
 
 MARKER = re.compile(r"<\|[A-Za-z_]{1,20}\|>|</?(?:s|[A-Za-z_]{2,20})>")
 """A mark of a chat template or a tag, which stands on a line of its own."""
+ASKED = re.compile(r"[\s*_)\"']{0,4}\?")
+UNFINISHED = re.compile(
+    r"(?:[-+/=^_(\[{,<>:&\\×·−≤≥]|\s\*|\\(?:cdot|times|frac|div|pm|leq?|geq?|left|approx)"
+    r"|\b(?:and|or|is|are|the|an|of|to|be|that|by|with|for|times|plus|minus|equals|because|since|which|will|so"
+    r"|but|we|than))\s*\$?\s*$|^\s*,\s*\$[^$]*$",
+    re.IGNORECASE,
+)
 SEARCHES: tuple[tuple[Kind, Callable[[str, Budget], Iterator[Candidate]]], ...] = (
     (Kind.EXPLICIT, explicit),
     (Kind.INFERENCE, inferential),
@@ -34,7 +41,7 @@ def unboxed(response: str, budget: Budget) -> Extraction:
         for candidate in candidates(response, budget):
             if candidate.start < doubted:
                 break
-            extraction = _read(candidate, kind)
+            extraction = _read(candidate, kind, budget)
             if extraction.answer is not None:
                 return extraction
             if extraction.reason is Reason.AMBIGUOUS:
@@ -45,9 +52,21 @@ def unboxed(response: str, budget: Budget) -> Extraction:
     return none(outcome)
 
 
-def _read(candidate: Candidate, kind: Kind) -> Extraction:
-    """The value of a statement that holds."""
-    reason = objection(candidate) or unasserted(candidate)
-    if reason is None and kind is Kind.EXPLICIT and conditional(candidate.text):
+def _read(candidate: Candidate, kind: Kind, budget: Budget) -> Extraction:
+    """The value of a statement that holds; one in doubt leaves what came before it in doubt too."""
+    reason = Reason.NO_ANSWER if ASKED.match(candidate.after) else unasserted(candidate.before)
+    doubtful = (
+        _unfinished(candidate)
+        or withdrawn(candidate.text + candidate.after, 0, budget)
+        or (kind is Kind.EXPLICIT and conditional(candidate.text))
+    )
+    if reason is None and doubtful:
         reason = Reason.AMBIGUOUS
     return none(reason) if reason else stated_value(candidate.text, kind)
+
+
+def _unfinished(candidate: Candidate) -> bool:
+    """Whether the response ends within the statement: nothing follows the cue, or more was to come."""
+    if candidate.after.strip():
+        return False
+    return not candidate.text.strip(" \t\r\n*_#`:>") or UNFINISHED.search(candidate.text) is not None

@@ -5,9 +5,18 @@ from enum import Enum
 from itertools import pairwise
 
 from promptdp.scoring.clauses import COPULAS, JOINTS, clauses, join, without_contrasts, word
-from promptdp.scoring.holding import DENIALS, DISOWNED, ERRORS, NEGATIONS, REPORTS, SPEAKERS, SUPPOSITIONS
 from promptdp.scoring.prose import Piece, pieces
 from promptdp.scoring.right_side import LETTER, right_side
+from promptdp.scoring.stance import (
+    DENIALS,
+    DISOWNED,
+    ERRORS,
+    HEDGES,
+    NEGATIONS,
+    SPEAKERS,
+    SUPPOSITIONS,
+    reported,
+)
 from promptdp.scoring.units import canonical_unit, canonical_word
 from promptdp.scoring.verdict import Extraction, Reason, found, none
 from promptdp.scoring.vocabulary import vocabulary
@@ -18,7 +27,7 @@ VERBS = vocabulary(
 )
 RESULTS = COPULAS | vocabulary("equal get gets obtain gives give yields yield have has becomes become")
 DOUBTS = vocabulary("might may could perhaps maybe possibly")
-HEDGES = vocabulary("might may could perhaps maybe possibly would should can")
+MODALS = DOUBTS | vocabulary("would should can")
 ARTICLES = vocabulary("the a an our its my")
 PREPOSITIONS = vocabulary("in by from with among within on than into per over during between under after")
 BOUNDS = vocabulary(
@@ -28,7 +37,6 @@ DENYING = {("rule", "out"), ("ruled", "out"), ("far", "from")} | {
     ("too", excess) for excess in ("large", "small", "big", "many", "few", "high", "low")
 }
 """Pairs of words that deny what they go with."""
-UNSURE = vocabulary("perhaps maybe possibly probably presumably")
 DESCRIPTIONS = vocabulary(
     "twice thrice double triple half third quarter square cube root multiple divisible factor "
     "divisor sum product difference quotient ratio between times divide divides congruent "
@@ -157,7 +165,7 @@ class _Clause:
         verbs = [i for i, w in enumerate(self.words) if w in VERBS or self.parts[i].text == ":"]
         bounded = False
         for verb in [-1, *verbs] if self.explicit else verbs:
-            if verb > 0 and self.words[verb - 1] in HEDGES:
+            if verb > 0 and self.words[verb - 1] in MODALS:
                 bounded |= self.words[verb - 1] in DOUBTS
                 continue
             extraction = self._after(verb, verbs)
@@ -176,7 +184,7 @@ class _Clause:
             return none(Reason.NO_ANSWER)
         for i in range(len(self.parts) - 2, 0, -1):
             verb = self.words[i] in VERBS or self.parts[i].text == ":"
-            if verb and self.words[i - 1] not in HEDGES:
+            if verb and self.words[i - 1] not in MODALS:
                 value = self.parts[i + 1]
                 stated = value.kind == "math" and not value.weak
                 return self._found(i + 1) if stated else none(Reason.NO_ANSWER)
@@ -184,16 +192,14 @@ class _Clause:
 
     def _denies(self) -> bool:
         """Whether a word of the clause denies what it says, or only reports that somebody says it."""
-        said = [i for i, w in enumerate(self.words) if w in REPORTS]
-        reported = any(not SPEAKERS & set(self.words[max(0, i - 3) : i]) for i in said)
         disowned = any(w in ("answer", "result") and before in DISOWNED for before, w in pairwise(self.words))
         said_words = set(self.words)
         mistaken = bool(ERRORS - {"error"} & said_words) or ("error" in said_words and "to" in said_words)
         return (
-            reported
+            reported(self.words)
             or disowned
             or mistaken
-            or bool((NEGATIONS | DENIALS | UNSURE) & said_words)
+            or bool((NEGATIONS | DENIALS | HEDGES) & said_words)
             or bool(DENYING & set(pairwise(self.words)))
         )
 
@@ -310,7 +316,7 @@ class _Clause:
     def _first_of_group(self, at: int) -> int:
         """The first of the joined values that end at a place."""
         earlier = [i for i in range(at) if self.parts[i].kind == "math"]
-        while earlier and (joined := join(self.parts, earlier[-1], HEDGES)) is not None and joined[0] == at:
+        while earlier and (joined := join(self.parts, earlier[-1], MODALS)) is not None and joined[0] == at:
             at = earlier.pop()
         return at
 
@@ -328,7 +334,7 @@ class _Clause:
             at = next(i for i in range(at + 1, len(self.parts)) if self.parts[i].kind == "math")
         text = self.parts[at].text
         alone = True
-        while (joined := join(self.parts, at, HEDGES)) is not None:
+        while (joined := join(self.parts, at, MODALS)) is not None:
             at, joint = joined
             alone = False
             text += f"{',' if joint == ',' else ' ' + joint} {self.parts[at].text}"

@@ -8,8 +8,8 @@ import re
 from collections import deque
 
 from promptdp.scoring.letters import DECLARATION, Choice, choice
-from promptdp.scoring.limits import Budget
-from promptdp.scoring.stance import BEFORE, FAR, supposed, withdrawn
+from promptdp.scoring.limits import LATER_CHARACTERS, NEARBY_CHARACTERS, Budget
+from promptdp.scoring.stance import sentence_start, unasserted, withdrawn
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 
 DECLARATIONS = 32
@@ -72,9 +72,11 @@ def extract(response: str, capped: bool, budget: Budget) -> Extraction:
     if not declared:
         return none(Reason.NO_ANSWER)
     last = max(declared, key=lambda option: option.end)
-    budget.spend(2 * FAR)
-    refuted.update(match["letter"] for match in REFUTED.finditer(response, last.end, last.end + FAR))
-    if last.letter is None or last.letter in refuted or withdrawn(response, last.end):
+    budget.spend(LATER_CHARACTERS)
+    refuted.update(
+        match["letter"] for match in REFUTED.finditer(response, last.end, last.end + LATER_CHARACTERS)
+    )
+    if last.letter is None or last.letter in refuted or withdrawn(response, last.end, budget):
         return none(Reason.AMBIGUOUS)
     return found(last.letter)
 
@@ -83,9 +85,9 @@ def _after_a_cue(response: str, refuted: set[str], budget: Budget) -> Choice | N
     """The choice after the last cue that declares one ("the answer is B"); later denials go to `refuted`."""
     budget.read(response)
     for cue in reversed(deque(CUE.finditer(response), maxlen=DECLARATIONS)):
-        budget.spend(BEFORE + DECLARATION)
+        budget.spend(NEARBY_CHARACTERS + DECLARATION)
         option = choice(response, cue.end())
-        if option is None or supposed(response, cue.start()):
+        if option is None or _unasserted(response, cue.start()):
             continue
         denied = option.letter if cue["denied"] else option.denied
         if denied is None:
@@ -94,12 +96,17 @@ def _after_a_cue(response: str, refuted: set[str], budget: Budget) -> Choice | N
     return None
 
 
+def _unasserted(response: str, at: int) -> bool:
+    """Whether the sentence up to a place asserts nothing of what follows."""
+    return unasserted(response[sentence_start(response, at) : at]) is not None
+
+
 def _before_a_cue(response: str, budget: Budget) -> Choice | None:
     """The choice in the last sentence of the other order ("B is the best choice")."""
     budget.read(response)
     for match in reversed(deque(REVERSED.finditer(response), maxlen=DECLARATIONS)):
-        budget.spend(BEFORE)
-        if not supposed(response, match.start()):
+        budget.spend(NEARBY_CHARACTERS)
+        if not _unasserted(response, match.start()):
             letter = match["letter"] or match["label"] or match["option"]
             several = JOINED.search(response, max(0, match.start() - 12), match.start()) or AS_WELL.match(
                 response, match.end()
