@@ -8,7 +8,7 @@ import pytest
 
 VERBS = (
     "study records base calibrate account compose train predict score score-run scorers freeze contrast "
-    "power contrast-run table figure executions decide certificate release audit-sheet audit-read"
+    "power contrast-run table checks figure executions decide certificate release audit-sheet audit-read"
 ).split()
 
 

@@ -260,6 +260,13 @@ def _table(options: argparse.Namespace) -> None:
     write_table(make_table(options.number, load_study(options.study), options.inputs), options.stem)
 
 
+def _checks(options: argparse.Namespace) -> None:
+    from promptdp.reporting.tables import make_checks, write_table
+    from promptdp.study import load_study
+
+    write_table(make_checks(load_study(options.study), options.inputs), options.stem)
+
+
 def _figure(options: argparse.Namespace) -> None:
     from promptdp.reporting.figures import make_figure
     from promptdp.study import load_study
@@ -298,7 +305,7 @@ def _decide(options: argparse.Namespace) -> None:
     elif options.out is None:
         raise InputError("--out is missing: say where the stamp goes, or amend with --amend REASON")
     else:
-        decide(options.decision, options.protocol, options.out)
+        decide(options.decision, options.protocol, options.out, options.evidence)
 
 
 # --- assurance --------------------------------------------------------------------------------------------
@@ -530,8 +537,13 @@ def _parser() -> argparse.ArgumentParser:
         sub = verb(name, run, f"make one {name} of a study")
         sub.add_argument("number", type=int)
         _study_option(sub)
-        sub.add_argument("--inputs", type=Path, nargs="+", required=True)
+        sub.add_argument("--inputs", type=Path, nargs="*", required=True, help="none if the study is enough")
         sub.add_argument("--stem", type=Path, required=True, help="output path without its ending")
+
+    sub = verb("checks", _checks, "check what response length, the cap and unread answers could explain")
+    _study_option(sub)
+    sub.add_argument("--inputs", type=Path, nargs="+", required=True, help="scores and budgets")
+    sub.add_argument("--stem", type=Path, required=True, help="output path without its ending")
 
     sub = verb("executions", _executions, "list the complete executions of a study with their contrasts")
     _study_option(sub)
@@ -552,6 +564,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("decision")
     sub.add_argument("--protocol", type=Path, required=True)
     sub.add_argument("--out", type=Path, help="the stamp")
+    sub.add_argument(
+        "--evidence", type=Path, nargs="+", default=[], help="the files that the decision came after"
+    )
     sub.add_argument("--amend", metavar="REASON", help="freeze the decision's files as they are now")
 
     sub = verb("verify", _verify, "measure on this machine what the privacy proof assumes of the code")

@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from promptdp.closure import code_digest
 from promptdp.errors import InputError, PromptDPError
 from promptdp.files import private_directory, read_json, read_object, sha256_file
-from promptdp.protocol import frozen_files, load_protocol
+from promptdp.protocol import frozen_files, load_protocol, read_amendments, setting
 from promptdp.scoring import RULES
 from promptdp.scoring.freeze import digest
 from promptdp.study import RunSettings, find_study, load_study
+from promptdp.timeline import Job, road
 from promptdp.training import CODE as TRAINING_CODE
 
 ROOT = Path(str(workflow.current_basedir)).parent.parent
@@ -62,17 +63,25 @@ def checked_study():
 
 
 def check_protocol():
-    """A protocol decides on one study: the file of that study must be among those it freezes.
+    """A protocol decides on one study, which it names or freezes, and in an order that can be.
 
     Raises:
-        InputError: it freezes another one.
+        InputError: it decides on another study, speaks of what the study lacks, or its order can't be.
     """
-    decisions = PROTOCOL.decisions.values() if PROTOCOL else []
-    frozen = {(ROOT / file).resolve() for decision in decisions for file in decision.freezes}
-    if PROTOCOL and Path(STUDY_FILE).resolve() not in frozen:
+    if PROTOCOL is None:
+        return
+    named = {PROTOCOL.study or PROTOCOL_FILE}
+    decided = named.union(*(decision.freezes for decision in PROTOCOL.decisions.values()))
+    if Path(STUDY_FILE).resolve() not in {(ROOT / file).resolve() for file in decided}:
         raise InputError(
             f"{STUDY_FILE}: {STUDY.protocol} freezes another study; write protocol: null, or its own"
         )
+    try:
+        PROTOCOL.check(STUDY)
+        for decision in PROTOCOL.decisions.values():
+            frozen_files(decision)
+    except InputError as error:
+        raise InputError(f"{PROTOCOL_FILE}: {error}") from None
 
 
 def check_recorded():
@@ -170,10 +179,47 @@ wildcard_constraints:
 # --- the protocol's gates: plain inputs, in the order the protocol gives ---
 
 
-def stamps(rule, scorer=None):
-    """The stamps that must exist before a job of `rule` (and of a scorer) runs."""
-    names = PROTOCOL.gates(rule, scorer) if PROTOCOL else []
+def stamps(job):
+    """The stamps that must exist before a job runs."""
+    names = PROTOCOL.gates(job) if PROTOCOL else []
     return [f"{RESULTS}/protocol/{name}.json" for name in names]
+
+
+def records_eval_gates(wildcards):
+    return stamps(Job("records_eval", wildcards.evalset))
+
+
+def train_gates(wildcards):
+    reward = SETTINGS[wildcards.benchmark, wildcards.arm].reward
+    return stamps(Job("train", wildcards.benchmark, reward, wildcards.arm, int(wildcards.seed)))
+
+
+def predict_gates(wildcards):
+    return stamps(Job("predict", wildcards.evalset, None, wildcards.arm, int(wildcards.seed)))
+
+
+def score_gates(wildcards):
+    scorer, arm, seed = wildcards.scorer, wildcards.arm, int(wildcards.seed)
+    return stamps(Job("score", wildcards.evalset, scorer, arm, seed))
+
+
+OUTPUTS = {
+    "records_eval": "records/{0.on}/eval.jsonl",
+    "train": "runs/{0.on}/{0.arm}/seed{0.seed}/run.json",
+    "predict": "predictions/{0.on}/{0.arm}/seed{0.seed}.jsonl.gz",
+    "score": "scores/{0.on}/{0.scorer}/{0.arm}/seed{0.seed}.parquet",
+}
+
+
+def decision_evidence(wildcards):
+    """The files that a decision came after: outputs of this study, and others that it names."""
+    decision = PROTOCOL.decisions[wildcards.decision]
+    made = [f"{RESULTS}/{OUTPUTS[job.rule].format(job)}" for job in decision.seen_jobs(road(STUDY))]
+    return made + [repo(file) for file in decision.seen_files()]
+
+
+def evidence_option(wildcards, input):
+    return f"--evidence {' '.join(input.evidence)}" if input.evidence else ""
 
 
 def decision_files(wildcards):
@@ -182,16 +228,24 @@ def decision_files(wildcards):
 
 
 def decision_params(wildcards):
-    """What a decision says: its stamp is made again when this changes."""
-    return PROTOCOL.decisions[wildcards.decision].model_dump_json()
+    """What a decision says, what it fixes as that is now, and its amendments: its stamp follows these."""
+    decision = PROTOCOL.decisions[wildcards.decision]
+    present = [file for file in decision_files(wildcards) if Path(file).is_file()]
+    return json.dumps(
+        {
+            "decision": decision.model_dump(mode="json"),
+            "reenacts": PROTOCOL.reenacts,
+            "files": {file: sha256_file(file) for file in present},
+            "settings": {key: setting(STUDY, key) for key in decision.settings},
+            "amendments": [a for a in read_amendments(PROTOCOL_FILE) if a["decision"] == wildcards.decision],
+        },
+        sort_keys=True,
+    )
 
 
-def train_gates(wildcards):
-    return stamps("train", SETTINGS[wildcards.benchmark, wildcards.arm].reward)
-
-
-def score_gates(wildcards):
-    return stamps("score", wildcards.scorer)
+def all_stamps():
+    """The stamps of all decisions, in the protocol's order."""
+    return [f"{MADE}/protocol/{name}.json" for name in (PROTOCOL.decisions if PROTOCOL else ())]
 
 
 def scorer_digest(wildcards):
@@ -443,6 +497,10 @@ def all_budgets():
     return all_calibrations() + all_compositions()
 
 
+def all_stamps():
+    return [f"{MADE}/protocol/{name}.json" for name in (PROTOCOL.decisions if PROTOCOL else [])]
+
+
 TABLE_INPUTS = {
     1: [all_calibrations],
     2: [all_contrasts, all_budgets],
@@ -450,14 +508,24 @@ TABLE_INPUTS = {
     4: [all_scores, all_contrasts, all_budgets],
     5: [all_scores, all_contrasts, all_budgets],
     6: [all_budgets],
+    7: [all_calibrations],
+    8: [all_stamps],
+    9: [],
     10: [all_scores, all_budgets],
     11: [all_contrasts, all_budgets],
+    12: [all_contrasts, all_budgets],
+    13: [all_scores, all_contrasts, all_budgets],
+    14: [all_scores, all_budgets],
 }
 
 
 def table_inputs(wildcards):
     """The files a table is made from; it tells them apart by what they say of themselves."""
     return [path for kind in TABLE_INPUTS[int(wildcards.number)] for path in kind()]
+
+
+def checks_inputs():
+    return all_scores() + all_budgets()
 
 
 def figure_inputs(wildcards):

@@ -23,6 +23,24 @@ rule table:
         "promptdp table {wildcards.number} --study {params.study} --inputs {input} --stem {params.stem} 2> {log}"
 
 
+rule checks:
+    input:
+        checks_inputs(),
+    output:
+        multiext(f"{RESULTS}/tables/checks", ".csv", ".md", ".tex", ".json"),
+    log:
+        f"{RESULTS}/logs/table/checks.log",
+    conda:
+        "../../envs/train.yaml"
+    params:
+        study=STUDY_FILE,
+        stem=stem,
+        settings=reporting_params,
+        code=code_digest("promptdp.reporting.tables"),
+    shell:
+        "promptdp checks --study {params.study} --inputs {input} --stem {params.stem} 2> {log}"
+
+
 rule figure:
     input:
         figure_inputs,
@@ -64,6 +82,7 @@ rule executions:
 rule tables:
     input:
         expand(f"{RESULTS}/tables/table{{number}}.md", number=STUDY.tables),
+        f"{RESULTS}/tables/checks.md",
         f"{RESULTS}/tables/executions.md",
 
 
