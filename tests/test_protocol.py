@@ -7,6 +7,7 @@ import pytest
 from promptdp.errors import InputError
 from promptdp.files import sha256_bytes
 from promptdp.protocol import amend, decide, load_protocol
+from promptdp.timeline import Job
 
 
 @pytest.fixture
@@ -83,9 +84,10 @@ def test_the_first_freeze_is_no_amendment(folder):
 
 def test_gates_are_those_of_the_rule_and_the_scorer(folder):
     protocol = load_protocol("p.yaml")
-    assert protocol.gates("train", "gsm8k") == ["first"]
-    assert protocol.gates("train", "math_strict") == []
-    assert protocol.gates("records_eval") == ["second"]
+    assert protocol.gates(Job("train", "stories", "gsm8k", "gold", 1)) == ["first"]
+    assert protocol.gates(Job("train", "arithmetic", "math_strict", "gold", 1)) == []
+    assert protocol.gates(Job("predict", "stories", None, "gold", 1)) == []
+    assert protocol.gates(Job("records_eval", "stories")) == ["second"]
 
 
 def test_an_unknown_decision_names_those_that_exist(folder):

@@ -1,47 +1,24 @@
 """The protocol: dated choices of an experiment as files that later steps depend on (Table VIII).
 
-A decision freezes files by their SHA-256 and names the rules that must follow it. Its stamp is a plain file,
-equal whenever it is made again from equal files, so that the workflow's graph carries the order of the
-protocol. A stamp proves the order of one execution, not when its authors decided.
+A decision freezes files by their SHA-256 and fixes settings of the study; it names the outputs that had been
+seen when it was taken, and the jobs that must follow it. Its stamp is a plain file, equal whenever it is made
+again from equal files: made from those outputs, an input of those jobs, so that the workflow's graph carries
+the order of the protocol. A stamp proves the order of one execution, not when its authors decided.
 """
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import JsonValue, ValidationError
 
+from promptdp.decisions import Decision, Protocol, setting
 from promptdp.errors import InputError
 from promptdp.files import parse_json, sha256_file, write_json, write_text
-from promptdp.study import Name, Settings, read_yaml
-
-
-class Decision(Settings):
-    """One choice: what was decided, the files it freezes with their hashes, the rules that must follow it.
-
-    A decision with a `scorer` gates only the jobs that use that scorer. A frozen file whose name ends in
-    `.sha256` is a lock: every file it lists is frozen too.
-    """
-
-    statement: str
-    freezes: dict[str, str | None] = Field(min_length=1)
-    before: tuple[Literal["records_eval", "train", "score"], ...] = Field(min_length=1)
-    scorer: Name | None = None
-
-
-class Protocol(Settings):
-    """The decisions of a study by name."""
-
-    decisions: dict[Name, Decision]
-
-    def gates(self, rule: str, scorer: str | None = None) -> list[str]:
-        """The decisions that must be stamped before a job of `rule` runs, in the protocol's order."""
-        return [
-            name
-            for name, decision in self.decisions.items()
-            if rule in decision.before and decision.scorer in (None, scorer)
-        ]
+from promptdp.study import Study, load_study, read_yaml
+from promptdp.timeline import road
 
 
 def load_protocol(path: str | Path) -> Protocol:
@@ -55,7 +32,8 @@ def load_protocol(path: str | Path) -> Protocol:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {key}: {first['msg']}; see config/protocol/micro.yaml") from None
+        message = f"{key}: {first['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+        raise InputError(f"{path}: {message}; see config/protocol/micro.yaml") from None
 
 
 def read_lock(path: str | Path) -> dict[str, str]:
@@ -88,41 +66,56 @@ def frozen_files(decision: Decision) -> dict[str, str | None]:
     return files
 
 
-def decide(name: str, protocol_path: str | Path, stamp: str | Path) -> None:
-    """Check a decision's frozen files and write its stamp, which holds no clock.
+def decide(
+    name: str, protocol_path: str | Path, stamp: str | Path, evidence: Sequence[str | Path] = ()
+) -> None:
+    """Check what a decision fixes and write its stamp, which holds no clock.
+
+    Args:
+        evidence: the files that the decision came after, in any order.
 
     Raises:
-        InputError: the decision is unknown, or a file is missing or changed since it was frozen.
+        InputError: the decision is unknown, its order can't be, a file is missing or changed since it was
+            frozen, a setting is another than the decision's, or `evidence` is not all that had been seen.
     """
-    decision = _decision(name, protocol_path)
+    protocol, decision = _decision(name, protocol_path)
+    study = _study(protocol, protocol_path)
     files = frozen_files(decision)
     for file, digest in files.items():
         if sha256_file(file) != digest:
-            raise InputError(
-                f"{file}: is not what the decision '{name}' froze; restore it, or record an amendment: "
-                f"promptdp decide {name} --protocol {protocol_path} --amend REASON"
-            )
-    amendments = [a for a in _amendments(protocol_path) if a["decision"] == name]
+            raise InputError(f"{file}: {_changed(name, decision, protocol_path, file)}")
+    for key, value in decision.settings.items():
+        if study and setting(study, key) != value:
+            raise InputError(f"{protocol.study}: {key}: {_changed(name, decision, protocol_path)}")
+    count = len(decision.seen_files()) + (len(decision.seen_jobs(road(study))) if study else 0)
+    if len(set(map(str, evidence))) != count:
+        raise InputError(
+            f"--evidence: the decision '{name}' came after {count} files, not {len(evidence)}; "
+            "give each once, or make the stamp with the workflow"
+        )
+    amendments = [a for a in read_amendments(protocol_path) if a["decision"] == name]
     write_json(
         stamp,
         {
             "schema": "promptdp/decision/1",
             "decision": name,
-            "statement": decision.statement,
+            **decision.model_dump(mode="json", exclude={"freezes"}),
+            "reenacts": protocol.reenacts,
             "frozen": files,
-            "before": list(decision.before),
+            "evidence": {str(path): sha256_file(path) for path in evidence},
             "amendments": amendments,
         },
     )
 
 
 def amend(name: str, protocol_path: str | Path, reason: str) -> None:
-    """Freeze a decision's files as they are now: new hashes in the protocol file, the reason in a log beside.
+    """Freeze a decision's files, and fix its settings, as they are now; the reason goes to a log beside.
 
     Raises:
-        InputError: the decision is unknown, or a file it freezes is missing.
+        InputError: the decision is unknown, or a file that it freezes or a setting that it fixes is missing.
     """
-    decision = _decision(name, protocol_path)
+    protocol, decision = _decision(name, protocol_path)
+    study = _study(protocol, protocol_path)
     text = Path(protocol_path).read_text(encoding="utf-8")
     start = re.search(rf"^  {name}:$", text, re.MULTILINE)
     if start is None:
@@ -130,34 +123,63 @@ def amend(name: str, protocol_path: str | Path, reason: str) -> None:
     following = re.search(r"^  \S", text[start.end() :], re.MULTILINE)
     end = start.end() + following.start() if following else len(text)
     head, body, tail = text[: start.end()], text[start.end() : end], text[end:]
-    changed = {}
-    for file, old in decision.freezes.items():
-        new = sha256_file(file)
-        body, found = re.subn(rf"^(\s+{re.escape(file)}:).*$", rf"\1 {new}", body, flags=re.MULTILINE)
-        if found != 1:
-            raise InputError(f"{protocol_path}: write '{file}: HASH' once, on a line of its own under {name}")
-        if new != old:
-            changed[file] = {"from": old, "to": new}
-    if any(change["from"] is not None for change in changed.values()):
-        log = _amendment_log(protocol_path)
-        entries = [*_amendments(protocol_path), {"decision": name, "reason": reason, "changed": changed}]
-        write_text(log, "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in entries))
+    now: dict[str, JsonValue] = {file: sha256_file(file) for file in decision.freezes}
+    now |= {key: setting(study, key) for key in decision.settings if study}
+    old = {**decision.freezes, **decision.settings}
+    for key, value in now.items():
+        line = rf"^(\s+{re.escape(key)}:).*$"
+        where = re.search(line, body, re.MULTILINE)
+        if where is None or len(re.findall(line, body, re.MULTILINE)) > 1:
+            what = "HASH" if key in decision.freezes else "VALUE"
+            raise InputError(
+                f"{protocol_path}: write '{key}: {what}' once, on a line of its own under {name}"
+            )
+        written = value if key in decision.freezes else json.dumps(value, ensure_ascii=False)
+        body = f"{body[: where.end(1)]} {written}{body[where.end() :]}"
+    changed = {key: {"from": old[key], "to": value} for key, value in now.items() if value != old[key]}
+    if any(key in decision.settings or decision.freezes[key] is not None for key in changed):
+        entries = [*read_amendments(protocol_path), {"decision": name, "reason": reason, "changed": changed}]
+        log = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in entries)
+        write_text(_amendment_log(protocol_path), log)
     write_text(protocol_path, head + body + tail)
 
 
-def _decision(name: str, protocol_path: str | Path) -> Decision:
-    decisions = load_protocol(protocol_path).decisions
-    if name not in decisions:
-        raise InputError(f"{protocol_path}: no decision is named '{name}'; there are {', '.join(decisions)}")
-    return decisions[name]
-
-
-def _amendment_log(protocol_path: str | Path) -> Path:
-    return Path(protocol_path).with_suffix(".amendments.jsonl")
-
-
-def _amendments(protocol_path: str | Path) -> list[dict[str, Any]]:
+def read_amendments(protocol_path: str | Path) -> list[dict[str, Any]]:
+    """The amendments of a protocol, oldest first: decision, reason, and what changed from what to what."""
     log = _amendment_log(protocol_path)
     if not log.is_file():
         return []
     return [parse_json(line, log, number) for number, line in enumerate(log.read_bytes().splitlines(), 1)]
+
+
+def _decision(name: str, protocol_path: str | Path) -> tuple[Protocol, Decision]:
+    protocol = load_protocol(protocol_path)
+    if name not in protocol.decisions:
+        known = ", ".join(protocol.decisions)
+        raise InputError(f"{protocol_path}: no decision is named '{name}'; there are {known}")
+    return protocol, protocol.decisions[name]
+
+
+def _study(protocol: Protocol, protocol_path: str | Path) -> Study | None:
+    """The study that a protocol names, after a check of their order."""
+    if protocol.study is None:
+        return None
+    study = load_study(protocol.study)
+    try:
+        protocol.check(study)
+    except InputError as error:
+        raise InputError(f"{protocol_path}: {error}") from None
+    return study
+
+
+def _changed(name: str, decision: Decision, protocol_path: str | Path, file: str | None = None) -> str:
+    """What is wrong with something that changed since a decision, and the commands that amend it."""
+    amending = f"promptdp decide {name} --protocol {protocol_path} --amend REASON"
+    if file is not None and file not in decision.freezes:
+        locks = [lock for lock in decision.freezes if lock.endswith(".sha256") and file in read_lock(lock)]
+        amending = " && ".join([*(f"promptdp freeze {Path(lock).stem}" for lock in locks), amending])
+    return f"is not what the decision '{name}' froze; restore it, or record an amendment: {amending}"
+
+
+def _amendment_log(protocol_path: str | Path) -> Path:
+    return Path(protocol_path).with_suffix(".amendments.jsonl")

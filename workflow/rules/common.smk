@@ -497,10 +497,6 @@ def all_budgets():
     return all_calibrations() + all_compositions()
 
 
-def all_stamps():
-    return [f"{MADE}/protocol/{name}.json" for name in (PROTOCOL.decisions if PROTOCOL else [])]
-
-
 TABLE_INPUTS = {
     1: [all_calibrations],
     2: [all_contrasts, all_budgets],

@@ -7,6 +7,7 @@ rule predict:
         base=f"{RESULTS}/base.json",
         model=f"{RESULTS}/base/model.safetensors",
         adapter=adapter,
+        gates=predict_gates,
     output:
         predictions=f"{RESULTS}/predictions/{{evalset}}/{{arm}}/seed{{seed}}.jsonl.gz",
         manifest=f"{RESULTS}/predictions/{{evalset}}/{{arm}}/seed{{seed}}.manifest.json",

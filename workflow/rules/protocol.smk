@@ -1,8 +1,13 @@
-# A decision of the protocol: its frozen files are checked, and a stamp is written that later steps wait for.
+# A decision of the protocol: its frozen files are checked, and a stamp is written that later steps wait for. Only
+# what the decision itself says is followed, so that an amendment of one leaves the stamps of the others alone.
+localrules:
+    protocol,
+
+
 rule decide:
     input:
-        protocol=PROTOCOL_FILE or [],
         frozen=decision_files,
+        evidence=decision_evidence,
     output:
         f"{RESULTS}/protocol/{{decision}}.json",
     log:
@@ -10,7 +15,14 @@ rule decide:
     conda:
         "../../envs/train.yaml"
     params:
+        protocol=PROTOCOL_FILE,
         decision=decision_params,
-        code=code_digest("promptdp.protocol"),
+        evidence=evidence_option,
     shell:
-        "promptdp decide {wildcards.decision} --protocol {input.protocol} --out {output} 2> {log}"
+        "promptdp decide {wildcards.decision} --protocol {params.protocol} {params.evidence}"
+        " --out {output} 2> {log}"
+
+
+rule protocol:
+    input:
+        all_stamps(),

@@ -21,7 +21,7 @@ rule records:
 rule records_eval:
     input:
         source=evalset_source,
-        gates=stamps("records_eval"),
+        gates=records_eval_gates,
     output:
         records=f"{RESULTS}/records/{{evalset}}/eval.jsonl",
         split=f"{RESULTS}/records/{{evalset}}/split.json",
