@@ -259,7 +259,7 @@ def modulus(grammar: Grammar) -> Node | None:
 
 def residue(node: Node, modulus: Node) -> Node:
     """The class of a node modulo another."""
-    value, divisor = node.value, modulus.value
-    if value is not None and divisor and value.denominator == divisor.denominator == 1:
+    value, divisor = _integer(node), _integer(modulus)
+    if value is not None and divisor:
         node = number(value % divisor)
     return Node("opaque", "residue", (node, modulus))

@@ -5,7 +5,7 @@ import re
 from promptdp.scoring.grammar import Grammar, ParseError
 from promptdp.scoring.nodes import Node, nary, number, symbol
 from promptdp.scoring.phrases import NO_EFFECT, Effect, effect
-from promptdp.scoring.units import canonical_unit
+from promptdp.scoring.units import LETTERS, canonical_unit
 
 CURRENCIES = {
     r"\$": "dollar",
@@ -33,7 +33,7 @@ def measured(grammar: Grammar, factors: list[Node]) -> list[Node]:
     if grammar.sees(*CURRENCIES):
         grammar.units.append(CURRENCIES[grammar.take().text])
     elif phrase := _phrase(grammar):
-        if len(phrase) == 1 and canonical_unit(phrase) is None:
+        if len(phrase) == 1 and phrase not in LETTERS:
             return [*factors, symbol(phrase)]
         meant = effect(phrase)
         if meant is None:
@@ -79,3 +79,8 @@ def _affected(factors: list[Node], meant: Effect) -> list[Node]:
     if meant.factor != 1:
         node = Node("product", children=(node, number(meant.factor)))
     return [Node("percent", children=(node,)) if meant.percent else node] if meant != NO_EFFECT else factors
+
+
+def unlike(units: list[str]) -> bool:
+    """Whether terms in different known units are added."""
+    return len({canonical_unit(unit) for unit in units} - {None}) > 1

@@ -9,7 +9,7 @@ from promptdp.scoring.brackets import CLOSERS, absolute, bracketed, holds_severa
 from promptdp.scoring.commands import OPERATIONS, command, modulus, operation, residue
 from promptdp.scoring.grammar import Grammar, ParseError
 from promptdp.scoring.limits import TREE_DEPTH, Budget, LimitError
-from promptdp.scoring.measures import measured, starts_unit
+from promptdp.scoring.measures import measured, starts_unit, unlike
 from promptdp.scoring.nodes import Node, call, depth, nary, negated, number, power, quotient, symbol
 from promptdp.scoring.phrases import EXACT, NEGATING, ORDINALS, doubts, is_label
 from promptdp.scoring.tokens import Token, tokenize
@@ -171,8 +171,9 @@ class _Parser(Grammar):
         return node
 
     def terms(self) -> Node:
-        """Terms with their signs, up to TeX's infix commands."""
+        """Terms with their signs and in one unit, up to TeX's infix commands."""
         terms: list[Node] = []
+        units = len(self.units)
         sign = self.take().text if self.sees(*SIGNS) else "+"
         while True:
             term = self.product()
@@ -182,8 +183,11 @@ class _Parser(Grammar):
                 term = Node("plus_minus", "+" if sign == r"\pm" else "-", (term,))
             terms.append(term)
             if not self.sees(*SIGNS) or (self.sees("-") and self.sees(r"\{", ahead=1)):
-                return nary("sum", terms)
+                break
             sign = self.take().text
+        if len(terms) > 1 and unlike(self.units[units:]):
+            raise ParseError
+        return nary("sum", terms)
 
     # -- products and their units
 

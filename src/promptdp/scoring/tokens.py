@@ -20,7 +20,7 @@ from promptdp.scoring.notation import (
     UPRIGHT,
     UPRIGHT_COMMANDS,
 )
-from promptdp.scoring.units import canonical_word
+from promptdp.scoring.units import LETTERS, canonical_word
 
 
 class Token(NamedTuple):
@@ -226,7 +226,7 @@ def _upright(content: str, before: list[Token]) -> list[Token]:
         len(upright) == 1
         and upright.isalpha()
         and upright == content
-        and not (measured and upright in "mgshL")
+        and not (measured and upright in LETTERS)
     ):
         return [Token("letter", upright)]
     return _text(upright.replace("~", " "))

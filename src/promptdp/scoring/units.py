@@ -53,6 +53,8 @@ watt
 volt
 """
 CANONICAL = {name: line.split()[0] for line in NAMES.strip().splitlines() for name in line.split()}
+LETTERS = frozenset("mgshL")
+"""Letters that alone are units after a number; any other is a factor."""
 POWERS = {"square": "2", "sq": "2", "squared": "2", "cubic": "3", "cu": "3", "cubed": "3"}
 RATES = {"mph": "mile/hour", "kph": "kilometer/hour"}
 WORD = re.compile(r"[a-z.]+|\^\{?-?[0-9]\}?")

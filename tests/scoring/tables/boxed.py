@@ -183,6 +183,9 @@ BOXED: dict[str, list[tuple[str, str, bool]]] = {
         (r"5", r"5\text{ cm or } 6\text{ cm}", False),
         (r"60\text{ inches}", r"5 \text{ inches}", False),
         (r"480 + 480\sqrt{3}\text{ feet}", r"960\sqrt{3} \text{ feet}", False),
+        ("8", r"5 \text{ m} + 3 \text{ m}", True),
+        ("8", r"5 \text{ m} + 3 \text{ cm}", False),
+        ("8", r"8 \text{M}", False),
     ],
     "degrees": [
         ("8", r"8\degree", True),
@@ -1045,6 +1048,7 @@ BOXED: dict[str, list[tuple[str, str, bool]]] = {
         (r"A \star B", r"B \star A", False),
         (r"n \equiv 3 \pmod 7", r"n \equiv 3 \bmod 7", True),
         (r"n \equiv 3 \pmod 7", r"3 \equiv n \mod 7", True),
+        (r"n \equiv 4 \pmod{5}", r"n \equiv -1 \pmod{5}", True),
     ],
     "curves and solutions": [
         ("y = x^2", "x^2 - y = 0", True),
