@@ -8,7 +8,9 @@ from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from promptdp.decisions import Seen
 from promptdp.forms import Form
+from promptdp.timeline import Jobs
 
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
 
@@ -87,10 +89,25 @@ class CompositionFile(Form):
     epsilon: float
 
 
+class AmendmentForm(Form):
+    """An amendment of a decision."""
+
+    reason: str
+
+
 class DecisionFile(Form):
     """The stamp of a decision of the protocol."""
 
     decision: str
+    statement: str
+    title: str | None = None
+    taken: str | None = None
+    seen: str | None = None
+    scorer: str | None = None
+    reenacts: str | None = None
+    after: list[Seen] = Field(default_factory=list)
+    before: list[Jobs] = Field(default_factory=list)
+    amendments: list[AmendmentForm] = Field(default_factory=list)
 
 
 class RunFile(Form):

@@ -15,6 +15,7 @@ from promptdp.reporting import (
     contrast_tables,
     decomposition_table,
     mechanism_tables,
+    protocol_table,
     settings_tables,
     transfer_table,
 )
@@ -33,6 +34,7 @@ TABLES: dict[int, Callable[[Study, Inputs], Table]] = {
     5: partial(accuracy_tables.benchmark, place=2),
     6: mechanism_tables.accounting,
     7: mechanism_tables.parameters,
+    8: protocol_table.decisions,
     9: arms_table.arms,
     10: accuracy_tables.seeds,
     11: contrast_tables.seeds,
@@ -49,6 +51,7 @@ NEEDED = {
     5: "scores",
     6: "calibrations",
     7: "calibrations",
+    8: "stamps",
     10: "scores",
     11: "contrasts",
     12: "contrasts under the strict scorer",
@@ -114,4 +117,6 @@ def _shows_none(number: int, study: Study, inputs: Inputs, table: Table) -> bool
     """Whether the inputs hold nothing of what the study has for a table."""
     if number == 1:  # all but the noise multipliers comes from the study, which may calibrate none of its own
         return not inputs.calibrations and any(spec.private for spec in study.arms.values())
+    if number == 8:  # its rows are the stamps themselves
+        return study.protocol is not None and not inputs.decisions
     return number in NEEDED and bool(table.rows) and table.rows == TABLES[number](study, Inputs()).rows
