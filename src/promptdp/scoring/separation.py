@@ -88,7 +88,9 @@ class _Measure:
         return Size(below, above) if power < 0 else Size(above, below)
 
     def root(self, base: Node, index: int) -> None:
-        """Count the degree of a root; the same root again adds none."""
+        """Count the degree of a root of a constant; the same root again adds none."""
+        if not self.closed:
+            return
         self.scout.budget.spend(base.size)
         root = Node("root", str(index), (base,))
         if root not in self.roots:
@@ -110,8 +112,9 @@ class _Measure:
             self.root(node, 2)
             return Size(0, 0)
         if node.kind == "call" and node.name in ("abs", "max", "min"):
-            # The absolute value of a complex number is a root of the product with its conjugate.
-            self.root(node, 2)
+            if not all(self.scout.is_real(self.scout.value(child)) for child in node.children):
+                # The absolute value of a complex number is a root of the product with its conjugate.
+                self.root(node, 2)
             return Size(max(size.above for size in sizes), sum(size.below for size in sizes))
         self.unproved += LEAF + sum(map(sum, sizes))
         if node.name == "tanh":

@@ -4,6 +4,7 @@ An equality whose sides are neither names nor equal states nothing: it is an equ
 """
 
 from fractions import Fraction
+from itertools import product
 from typing import NamedTuple
 
 from promptdp.scoring.applied import Same
@@ -14,7 +15,7 @@ from promptdp.scoring.matching import matched
 from promptdp.scoring.nodes import Node, symbol
 from promptdp.scoring.points import SCOUT, defined, place_of
 
-FUNCTION_NAMES = {symbol("y")}
+ORDINATE = symbol("y")
 ARGUMENT = symbol("argument")
 PLACES = 50
 """Most decimal places of a rounded value."""
@@ -68,22 +69,21 @@ def _parted(members: tuple[Node, ...]) -> tuple[tuple[Node, ...], tuple[Node, ..
 
 def _is_function(name: Node) -> bool:
     """Whether a name is that of a function's value: y, or a function with its argument."""
-    return name in FUNCTION_NAMES or (name.kind == "opaque" and name.name.rstrip("'") in ("f", "g"))
+    return name == ORDINATE or (name.kind == "opaque" and name.name.rstrip("'") in ("f", "g"))
 
 
 def _shared(node: Node, same: Same, budget: Budget) -> Statement | None:
     """The list of values of one name (`x = 2, x = 3`; `n = 2, 3, 4`)."""
-    first = node.children[0]
-    if first.kind != "relation":
+    if node.children[0].kind != "relation":
         return None
     said = [statement(child, same, budget) if child.kind == "relation" else None for child in node.children]
     names = {part.names for part in said if part is not None}
-    if len(names) != 1 or any(
-        part is None and child.kind == "relation" for part, child in zip(said, node.children, strict=True)
-    ):
+    values = tuple(
+        child if part is None else part.value for part, child in zip(said, node.children, strict=True)
+    )
+    if len(names) != 1 or any(value.kind == "relation" for value in values):
         return None
-    values = (child if part is None else part.value for part, child in zip(said, node.children, strict=True))
-    return Statement(names.pop(), Node("list", node.name, tuple(values)))
+    return Statement(names.pop(), Node("list", node.name, values))
 
 
 def assignment(node: Node, same: Same, budget: Budget) -> Assignment | None:
@@ -124,11 +124,8 @@ def statements_agree(said: list[Statement | None], nodes: tuple[Node, Node], sam
     left, right = said
     if left is not None and right is not None:
         left, right = _with_one_argument(left, right)
-        if (
-            left.names
-            and right.names
-            and not any(_one_thing(a, b, same) for a in left.names for b in right.names)
-        ):
+        pairs = list(product(left.names, right.names))
+        if pairs and not any(_one_thing(*pair, same) for pair in pairs):
             return False
         if left.rounded is not None and right.rounded is not None:
             return same(left.value, right.value)
@@ -161,8 +158,8 @@ def _one_thing(ours: Node, theirs: Node, same: Same) -> bool:
     ours, theirs = (
         name.children[0] if name.kind == "call" and name.name == "abs" else name for name in (ours, theirs)
     )
-    functions = FUNCTION_NAMES & {ours, theirs} and _is_function(ours) and _is_function(theirs)
-    return bool(functions) or same(ours, theirs)
+    functions = ORDINATE in (ours, theirs) and _is_function(ours) and _is_function(theirs)
+    return functions or same(ours, theirs)
 
 
 def _rounds(exact: Node, rounded: Node, budget: Budget) -> bool:
