@@ -47,6 +47,14 @@ BAD = {
     "an arm without seeds": (set_key("arms", "gold", "seeds", value=[]), "arms.gold.seeds"),
     "a repeated seed": (set_key("arms", "gold", "seeds", value=[1, 1]), "seeds repeat"),
     "seed 0 of a trained arm": (set_key("arms", "gold", "seeds", value=[0]), "seed 0"),
+    "a seed on one benchmark alone": (
+        set_key("arms", "gold", "seeds_on", value={"stories": [3]}),
+        "seeds_on.stories: names some of the arm's seeds",
+    ),
+    "seeds on an unknown benchmark": (
+        set_key("arms", "gold", "seeds_on", value={"poems": [1]}),
+        "no benchmark of the arm is named",
+    ),
     "epsilon of zero": (set_key("benchmarks", "stories", "epsilon", value=0), "benchmarks.stories.epsilon"),
     "epsilon below zero": (set_key("benchmarks", "stories", "epsilon", value=-1), "greater than 0"),
     "epsilon that is no number": (set_key("benchmarks", "stories", "epsilon", value=float("nan")), "epsilon"),
@@ -321,3 +329,12 @@ def test_supervised_arms_of_micro_train_at_the_learning_rate_of_dp_grpo():
 
 def test_a_study_is_found_by_name_or_path():
     assert find_study("micro") == find_study(MICRO)
+
+
+def test_an_arm_may_have_fewer_seeds_on_a_benchmark(tmp_path):
+    study = load_study(write(tmp_path, set_key("arms", "gold", "seeds_on", value={"stories": [2]})))
+    seeds = {benchmark: [] for benchmark in study.benchmarks}
+    for benchmark, arm, seed in study.runs():
+        seeds[benchmark] += [seed] * (arm == "gold")
+    assert seeds == {"arithmetic": [1, 2], "stories": [2], "choices": [1, 2]}
+    assert ("gold", 1) not in study.evaluations("stories") and ("gold", 1) in study.evaluations("choices")

@@ -175,13 +175,15 @@ class Arm(Settings):
     """A training or evaluation condition.
 
     `clipping_norm: null` leaves gradients unclipped and `noise_multiplier: 0` adds no noise: together the
-    non-private arm. With `noise_multiplier: null` it is calibrated to the benchmark's epsilon.
+    non-private arm. With `noise_multiplier: null` it is calibrated to the benchmark's epsilon. `seeds_on`
+    gives the seeds of a benchmark on which the arm has fewer of them.
     """
 
     label: str
     objective: Literal["none", "grpo", "filtered", "gold"]
     advantage: Literal["group", "zero", "centred", "positive", "shuffled"] = "group"
     seeds: tuple[Seed, ...] = Field(min_length=1)
+    seeds_on: dict[Name, Annotated[tuple[Seed, ...], Field(min_length=1)]] = Field(default_factory=dict)
     learning_rate: Positive | None = None
     clipping_norm: Positive | None = None
     noise_multiplier: NonNegative | None = None
@@ -195,6 +197,9 @@ class Arm(Settings):
     def _consistent(self) -> "Arm":
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("seeds repeat; give each once")
+        for benchmark, fewer in self.seeds_on.items():
+            if len(set(fewer)) < len(fewer) or not set(fewer) <= set(self.seeds):
+                raise ValueError(f"seeds_on.{benchmark}: names some of the arm's seeds, each once")
         if self.objective == "none":
             if self.seeds != (0,):
                 raise ValueError("an untrained arm has the one seed 0; write seeds: [0]")
@@ -314,6 +319,8 @@ class Study(Settings):
         for name, arm in self.arms.items():
             for benchmark in arm.benchmarks or ():
                 _known(benchmark, self.benchmarks, f"arms.{name}.benchmarks", "benchmark")
+            for benchmark in arm.seeds_on:
+                _known(benchmark, self.arm_benchmarks(name), f"arms.{name}.seeds_on", "benchmark of the arm")
         for name, evalset in self.evaluation_sets.items():
             _known(evalset.benchmark, self.benchmarks, f"evaluation_sets.{name}.benchmark", "benchmark")
             _check_source(name, evalset, self.benchmarks[evalset.benchmark].source)
@@ -341,6 +348,10 @@ class Study(Settings):
         chosen = self.arms[arm].benchmarks
         return tuple(name for name in self.benchmarks if chosen is None or name in chosen)
 
+    def seeds(self, arm: str, benchmark: str) -> tuple[int, ...]:
+        """The seeds that an arm has on a benchmark."""
+        return self.arms[arm].seeds_on.get(benchmark, self.arms[arm].seeds)
+
     def runs(self) -> list[tuple[str, str, int]]:
         """Every training run as (benchmark, arm, seed), benchmarks outermost."""
         return [
@@ -348,7 +359,7 @@ class Study(Settings):
             for benchmark in self.benchmarks
             for name, arm in self.arms.items()
             if arm.trained and benchmark in self.arm_benchmarks(name)
-            for seed in arm.seeds
+            for seed in self.seeds(name, benchmark)
         ]
 
     def evaluations(self, evaluation_set: str) -> list[tuple[str, int]]:
@@ -356,9 +367,9 @@ class Study(Settings):
         benchmark = self.evaluation_sets[evaluation_set].benchmark
         return [
             (name, seed)
-            for name, arm in self.arms.items()
+            for name in self.arms
             if benchmark in self.arm_benchmarks(name)
-            for seed in arm.seeds
+            for seed in self.seeds(name, benchmark)
         ]
 
     def evaluated_contrasts(self, evaluation_set: str) -> list[Contrast]:

@@ -69,7 +69,7 @@ def seeds(study: Study, inputs: Inputs) -> Table:
 def mean(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: str) -> Cell:
     """The accuracy of an arm, averaged over all its seeds; absent if one is."""
     found = inputs.accuracies.get((evaluation_set, rule, arm), {})
-    expected = study.arms[arm].seeds
+    expected = study.seeds(arm, study.evaluation_sets[evaluation_set].benchmark)
     if any(seed not in found for seed in expected):
         return absent()
     return number(sum(found[seed] for seed in expected) / len(expected), 2)
@@ -92,7 +92,8 @@ def by_seed(study: Study, inputs: Inputs, evaluation_set: str, rule: str, arm: s
     found = inputs.accuracies.get((evaluation_set, rule, arm), {})
     if not study.arms[arm].trained:
         return Cell(ABSENT, {})
-    each = {seed: found.get(seed) for seed in study.arms[arm].seeds}
+    seeds = study.seeds(arm, study.evaluation_sets[evaluation_set].benchmark)
+    each = {seed: found.get(seed) for seed in seeds}
     return Cell(
         " / ".join(ABSENT if value is None else fixed(value, 2) for value in each.values()),
         {str(seed): value for seed, value in each.items()},

@@ -29,7 +29,7 @@ def arms(study: Study, inputs: Inputs) -> Table:
             (
                 label(benchmark),
                 label(arm_label(study, arm)),
-                _seeds(study, arm),
+                _seeds(study, benchmark, arm),
                 label(_places(study, benchmark, arm)),
             )
             for benchmark in study.benchmarks
@@ -45,8 +45,8 @@ def arms(study: Study, inputs: Inputs) -> Table:
     )
 
 
-def _seeds(study: Study, arm: str) -> Cell:
-    seeds = [str(seed) for seed in study.arms[arm].seeds]
+def _seeds(study: Study, benchmark: str, arm: str) -> Cell:
+    seeds = [str(seed) for seed in study.seeds(arm, benchmark)]
     if not study.arms[arm].trained:
         return absent()
     return Cell(", ".join(seeds), {"": len(seeds), "list": " ".join(seeds)})

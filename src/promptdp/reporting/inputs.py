@@ -65,9 +65,10 @@ class Inputs:
             InputError: as `read_answers`.
         """
         files = self.score_files.get((evaluation_set, scorer, arm), {})
-        if any(seed not in files for seed in study.arms[arm].seeds):
+        seeds = study.seeds(arm, study.evaluation_sets[evaluation_set].benchmark)
+        if any(seed not in files for seed in seeds):
             return None
-        return {seed: read_answers(files[seed]) for seed in study.arms[arm].seeds}
+        return {seed: read_answers(files[seed]) for seed in seeds}
 
 
 def read_inputs(study: Study, paths: Sequence[Path]) -> Inputs:
