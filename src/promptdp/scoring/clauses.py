@@ -27,6 +27,8 @@ CONTRASTS = (
     ("besides",),
     ("unlike",),
 )
+CORRECTIONS = (("but",), ("rather",), ("it", "is"), ("it's",))
+CORRECTING = (",", ";", "—", "–")
 FAR = 3
 """Most words between a contrast and the value that it puts aside."""
 
@@ -69,8 +71,9 @@ def _contrast(parts: list[Piece], at: int) -> int | None:
     words = [word(piece) for piece in parts[at : at + 4]]
     if words[0] == "not" or words[0].endswith("n't"):
         end = _aside(parts, at + 1)
-        if end is not None and end < len(parts) and word(parts[end]) == "but":
-            return end + 1
+        corrected = None if end is None else _corrected(parts, end)
+        if corrected is not None:
+            return corrected
         joined = at > 0 and (parts[at - 1].text == "," or word(parts[at - 1]) in ("and", "but"))
         if joined and end is None and parts[at + 1 : at + 2] and parts[at + 1].text[:1].isupper():
             end = at + 2
@@ -79,6 +82,15 @@ def _contrast(parts: list[Piece], at: int) -> int | None:
         if tuple(words[: len(phrase)]) == phrase:
             return _aside(parts, at + len(phrase))
     return None
+
+
+def _corrected(parts: list[Piece], at: int) -> int | None:
+    """Where the value begins that stands for a denied one: "but 6", "; it is 6"; None when none does."""
+    if at < len(parts) and parts[at].text in CORRECTING:
+        at += 1
+    words = tuple(word(piece) for piece in parts[at : at + 2])
+    length = next((len(phrase) for phrase in CORRECTIONS if words[: len(phrase)] == phrase), None)
+    return None if length is None else at + length
 
 
 def _aside(parts: list[Piece], at: int) -> int | None:

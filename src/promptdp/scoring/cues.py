@@ -19,11 +19,11 @@ RESULT = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 INFERENCE = re.compile(
-    r"\b(?:(?:therefore|thus|hence|so|consequently|accordingly|finally|it follows|altogether|overall"
-    r"|in (?:conclusion|summary|total|all|short))\b"
-    r"|(?=we (?:get|have|find|obtain|conclude|see)\b|this (?:means|leaves)\b"
+    r"\b(?:(?:therefore|thus|hence|so(?! far\b)|consequently|accordingly|finally|it follows|altogether"
+    r"|overall|in (?:conclusion|summary|total|all|short))\b"
+    r"|(?P<clause>(?=we (?:get|have|find|obtain|conclude|see)\b|this (?:means|leaves)\b"
     r"|(?:gives|yields|giving|yielding)\b"
-    r"|(?P<named>(?:the|our) (?:final |only |unique )?(?:solution|result)s? (?:is|are)\b)))|∴|\\therefore",
+    r"|(?:the|our) (?:final |only |unique )?(?:solution|result)s? (?:is|are)\b)))|∴|\\therefore",
     re.IGNORECASE,
 )
 BULLET = re.compile(r"[-*•+][ \t]+")
@@ -64,7 +64,7 @@ def inferential(response: str, budget: Budget) -> Iterator[Candidate]:
     budget.read(response)
     for match in reversed(deque(INFERENCE.finditer(response), maxlen=CUES_TRIED)):
         candidate = _candidate(response, match.start(), match.end(), budget)
-        yield candidate if match["named"] else candidate._replace(before="")
+        yield candidate if match["clause"] is not None else candidate._replace(before="")
 
 
 def last_line(response: str, budget: Budget) -> Iterator[Candidate]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from promptdp.scoring.boxes import last_box
 from promptdp.scoring.limits import NEARBY_CHARACTERS, Budget
 from promptdp.scoring.numerals import Number, numbers, plain
-from promptdp.scoring.stance import evasive, sentence_start, unasserted, withdrawn
+from promptdp.scoring.stance import conditional, evasive, sentence_start, unasserted, withdrawn
 from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 from promptdp.scoring.vocabulary import vocabulary
@@ -69,7 +69,7 @@ IS_THE_ANSWER = re.compile(
     r"\s(?:is|are)\s(?:the|our|my)\s(?:final\s|correct\s){0,2}answers?\b", re.IGNORECASE
 )
 CONTRAST = re.compile(
-    rf"{UNIT}{AROUND},?\s(?:(?:and|but)\s)?(?:not|rather than|instead of)\s{AROUND}", re.IGNORECASE
+    rf"{UNIT}{AROUND},?\s\(?(?:(?:and|but)\s)?(?:not|rather than|instead of)\s{AROUND}", re.IGNORECASE
 )
 REJECTED = re.compile(
     rf"{UNIT}{AROUND}\s?(?:is|was|fails|can['’]?t|cannot|isn['’]t)\s"
@@ -169,7 +169,7 @@ def _declared(text: str, start: int, budget: Budget) -> Reading | None:
         doubt = unasserted(text[sentence_start(text, cue) : cue])
         if first is None or doubt is Reason.NO_ANSWER:
             continue
-        if doubt:
+        if doubt or conditional(segment):
             return Reading(UNCLEAR, end + first.end)
         lead = segment[: first.start]
         if _direct(lead) or evasive(lead) or not before.rstrip(" *_").endswith(":"):

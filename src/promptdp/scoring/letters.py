@@ -20,11 +20,11 @@ DENIAL = (
 )
 DOUBT = r"(?P<doubt>(?:maybe|perhaps|possibly|either|neither|both|between)\s(?:of\s)?)"
 NOUN = r"(?i:(?:the\s)?(?:option|choice|letter|answer)\s{1,3})?"
-EDGE = r"(?![\w'’+#]|[-‐‑–.&]\w|\s?=|/(?![A-Ea-e]\b)\w|<\w)"
+EDGE = r"(?![\w'’+#]|[-‐‑–.&]\w|\s?=|/(?![A-Ea-e]\b)\w|<\w|:[\\/])"
 CHOICE = re.compile(
     rf"{OPEN}(?i:{DENIAL}|{DOUBT})?{NOUN}{OPEN}"
     rf"(?:(?P<letter>[A-Ea-e])(?![A-Za-z0-9])(?P<close>{CLOSE}){EDGE}"
-    r"|(?P<other>[F-WYZf-wyz])(?=\s*(?:[.)*]|$)))"
+    r"|(?P<other>[F-WYZf-wyz](?=\s*(?:[.)*]|$))|(?i:none|n/a)\b))"
 )
 TEXT_FIRST = re.compile(
     r"[\s*_]{0,4}(?!(?:not|never)\b)(?:[a-z][a-z'’-]{0,20}\s){1,4}[*_]{0,2}[(\[](?P<letter>[A-E])[)\]]"
@@ -42,6 +42,7 @@ REFUSED = re.compile(
     r"|ruled out|out))\b|\s?\?",
     re.IGNORECASE,
 )
+CORRECTED = re.compile(r"[,;.—–]?\s(?:but(?: rather)?|rather|it is|it['’]s)\s", re.IGNORECASE)
 CONDITION = re.compile(r"\s(?:only )?(?:if|unless|when|provided|assuming)\b", re.IGNORECASE)
 HEDGES = (
     r"(?:(?:maybe|perhaps|possibly|probably|potentially|also|even|else|arguably|less|more|likely|it"
@@ -78,8 +79,14 @@ class Choice(NamedTuple):
     end: int
 
 
-def choice(text: str, start: int) -> Choice | None:
-    """The choice declared at `start`; None when what stands there is no declaration."""
+def choice(text: str, start: int, denied: bool = False) -> Choice | None:
+    """The choice declared at `start`; None when what stands there is no declaration.
+
+    Args:
+        text: the response.
+        start: where the cue of the declaration ends.
+        denied: the cue denies what follows it ("the answer is not").
+    """
     match = CHOICE.match(text, start)
     if match is None:
         match = TEXT_FIRST.match(text, start, start + DECLARATION)
@@ -92,7 +99,11 @@ def choice(text: str, start: int) -> Choice | None:
     rest = text[end : end + DECLARATION]
     if _lists_options(letter, rest):
         return None
-    if match["denial"] or REFUSED.match(rest):
+    denied = denied or match["denial"] is not None
+    corrected = CORRECTED.match(rest) if denied else None
+    if corrected:
+        return choice(text, end + corrected.end())
+    if denied or REFUSED.match(rest):
         return Choice(None, letter, end)
     second = SECOND.match(NEXT_LINE.split(rest, maxsplit=1)[0])
     several = second and (second["joined"] or second["allowed"]).upper() != letter

@@ -33,9 +33,9 @@ POWER = r"\s?\^\s?\{?\s?(?P<NAME>-?[0-9]{1,4})\}?"
 ONE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?![.,:]?[0-9])"
 COMPOUND = (
     rf"(?!{ONE})[0-9]+(?:[.,:][0-9]+)+|[0-9]+ : [0-9]+|[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}(?![0-9])"
-    r"|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2,4}(?![0-9])"
+    r"|[0-9]{1,2}/[0-9]{1,2}/[0-9]{2,4}(?![0-9])|[0-9]+['’′]\s?[0-9]{1,2}(?:[\"”″]|'')"
 )
-"""Digits that state no one number: a clock time, a ratio, a date, a list, a decimal comma."""
+"""Digits that state no one number: a clock time, a ratio, a date, a list, a decimal comma, two units."""
 NUMBER = re.compile(
     rf"(?<![{LETTERS}0-9])(?<!\^)(?<!\^\{{)(?<!\^-)(?<![A-Za-z]-)(?<![0-9][.,:])(?<![A-Za-z0-9)}}\]]_)(?<!_\{{)(?:"
     rf"(?P<compound>{COMPOUND})"
@@ -48,16 +48,18 @@ NUMBER = re.compile(
     rf"|(?P<base>{DECIMAL}){POWER.replace('NAME', 'power')}"
     rf"|(?P<scientific>{DECIMAL})[eE](?P<exponent>[+-]?[0-9]{{1,3}})(?!\w)"
     rf"|(?P<thousands>{DECIMAL})\s(?P<scale>thousand|million|billion)\b"
+    rf"|(?<=[$£€])(?P<money>{DECIMAL})(?P<short>[kKMB]|mn|bn)(?!\w)"
     rf"|(?P<decimal>{DECIMAL}))"
 )
-SCALES = {"thousand": 3, "million": 6, "billion": 9}
+SCALES = {"thousand": 3, "million": 6, "billion": 9, "k": 3, "K": 3, "M": 6, "mn": 6, "B": 9, "bn": 9}
 GLUED = re.compile(rf"[{LETTERS}]+")
 SCALED = re.compile(r"k|K|M|B|bn|mn|mil")
 SYMBOLS = vocabulary("c p f w v kw kwh gb mb tb cal kcal kph rpm pt hp")
 """Symbols of units written against a number, beside those that `units` knows."""
 TITLE = re.compile(
     r"\b(?:steps?|parts?|theorem|lemma|equations?|eq\.|figure|fig\.|table|section|chapter|(?<!for )example"
-    r"|questions?|problem|exercise|method|option|note|reference|ref\.|appendix|footnote)\s?[#(]?$",
+    r"|questions?|problem|exercise|january|february|march|april|may|june|july|august|september|october|november"
+    r"|december|method|option|note|reference|ref\.|appendix|footnote)\s?[#(]?$",
     re.IGNORECASE,
 )
 CURRENCY = re.compile(r"(?:\\?\$|£|€)?(?P<minus>-\s?)?(?:\\?\$|£|€)?\s?$")
@@ -155,8 +157,9 @@ def magnitude(match: re.Match[str]) -> tuple[Fraction, bool] | None:
     """The unsigned value of a match and whether it is a decimal; None if none, over a cap or over zero."""
     if match["compound"] or match.end() - match.start() > DIGITS:
         return None
-    if match["scale"]:
-        return Fraction(_digits(match["thousands"])) * 10 ** SCALES[match["scale"]], True
+    for scaled, scale in (("thousands", "scale"), ("money", "short")):
+        if match[scale]:
+            return Fraction(_digits(match[scaled])) * 10 ** SCALES[match[scale]], True
     groups = {name: _digits(text) for name, text in match.groupdict().items() if text is not None}
     part = {name: Fraction(text) for name, text in groups.items()}
     if "cents" in part:

@@ -34,6 +34,8 @@ APPLIED = re.compile(
 MODULUS = re.compile(
     r"(?<=\S)\s*(?:\\p?mod(?![A-Za-z])[^$=]{0,20}|\((?:\\?mod|\\text\{mod)[^$=()]{0,20}\))\s*$"
 )
+SUBSCRIPT = re.compile(r"_(?:\{[^{}]*\}|\w)")
+LEADING = re.compile(r"\A(?:[\s&,:]|\\q?quad(?![A-Za-z])|\\[,;:! ])*")
 TRAILING = " \t\n.,;:"
 
 
@@ -50,18 +52,20 @@ def right_side(text: str, cued: bool) -> str:
     text = MODULUS.sub("", row)
     arrows = list(ARROW.finditer(text))
     if arrows:
-        text = text[arrows[-1].end() :].strip(TRAILING + "\\&")
+        text = LEADING.sub("", text[arrows[-1].end() :], count=1).rstrip(TRAILING + "\\&")
     rounded = ROUNDED.search(text)
     exact, tail = (text[: rounded.start()], text[rounded.start() :]) if rounded else (text, "")
     members = list(_members(exact))
     if len(members) < 2 or OTHER.search(exact):
         return text
-    left, right = members[0], members[-1].strip(TRAILING)
+    left, right = members[0], members[-1].strip().rstrip(TRAILING)
     if not right:
         return text
     if not left.strip():
         return right + tail
-    if NAME.fullmatch(left) or TUPLE.fullmatch(left) or _unsolved(members, cued):
+    if NAME.fullmatch(left) or TUPLE.fullmatch(left):
+        return text if len(members) == 2 else f"{left.strip()} = {right}{tail}"
+    if _unsolved(members, cued):
         return text
     return right + tail
 
@@ -99,14 +103,15 @@ def _members(text: str) -> Iterator[str]:
 
 def _unsolved(members: list[str], cued: bool) -> bool:
     """Whether an equality is an equation in unknowns, and not a value given to an expression in them."""
-    left, right = members[0], members[-1].strip(TRAILING)
-    letters = set(LETTER.findall(left))
+    left, right = SUBSCRIPT.sub("", members[0]), members[-1].strip().rstrip(TRAILING)
+    letters = set("".join(LETTER.findall(left)))
     if not letters:
         return bool(LETTER.search(right))
+    several = len(letters) > 1 or len(set(SUBSCRIPT.findall(members[0]))) > 1
     if len(members) > 2 and not LETTER.search(right):
         return False
     if COEFFICIENT.search(left):
         return True
     return not APPLIED.search(left) and (
-        not cued or len(letters) == 1 or LETTER.search(right) is not None or right == "0"
+        not cued or not several or LETTER.search(right) is not None or right == "0"
     )

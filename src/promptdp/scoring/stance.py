@@ -27,7 +27,7 @@ SUPPOSITIONS = vocabulary(
     "if provided suppose supposing assume assuming imagine pretend pretending whether unless hypothetically"
 )
 REPORTS = vocabulary(
-    "say says said saying think thinks thinking believe believes believed guess guesses guessed claims "
+    "say says said saying think thinks thinking believe believes believed claims "
     "claimed argue argues argued expect expects assert asserts asserted assumes"
 )
 """What is said by others; by the response itself (`SPEAKERS`) it is a statement."""
@@ -42,7 +42,9 @@ DISOWNED = vocabulary(
     "second-best next-best least less worst bad"
 )
 """What an answer is called that is not the answer."""
-HEDGES = vocabulary("maybe perhaps probably possibly presumably seems seem appears uncertain might may")
+HEDGES = vocabulary(
+    "maybe perhaps probably possibly presumably seems seem appears uncertain might may guess guesses guessed"
+)
 CONDITIONS = vocabulary("if unless assuming provided depending depends otherwise")
 EVASIONS = re.compile(
     r"\b(?:not|never|neither|nor|cannot|no longer|hardly|anything (?:but|except|other than)|far from|except"
@@ -85,7 +87,7 @@ TURNS = (
     r"|(?:hold|hang) on\b|oops\b|on second thoughts?\b"
     r"|on reflection,? (?:no|not)\b|correction\s?:|or\b[^.!\n]{0,30}\?|or (?:maybe |perhaps )?not\b"
     r"|scratch (?:that|this|it)\b|strike that\b|never ?mind\b|no(?:pe)?\s?[,.!;—–]|no wait\b"
-    r"|(?:my|a) mistake\b|my bad\b"
+    r"|(?:my|a) mistake\b|my bad\b|just kidding\b"
     r"|i meant?\b|actually,? (?:(?:no|not|wait|i)\b"
     r"|it(?:['’]s| is| should| must)\b|the (?:correct|right|real)\b"
     r"|(?:that|this)(?:['’]s| is| was)\b(?! (?:right|correct|true|why|how|what))))"
@@ -116,11 +118,13 @@ RETRACTION = re.compile(
 
 END = re.compile(r"[.!?…。](?=[\s\"'”’)\]*_`$}<]|$)[.!?…\"'”’)\]*_`$}]*\s*|\n\s*")
 CLAUSE = re.compile(
-    r"[,;:—]\s|\s[–-]\s|--|\b(?:so|therefore|thus|hence|consequently|but|because|since|then|yet|however|still)\b",
+    r"[,;:—]\s|\s[–-]\s|--|\b(?:so(?! far\b)|therefore|thus|hence|consequently|but|because|since|then|yet"
+    r"|however|still)\b",
     re.IGNORECASE,
 )
-ASKS = re.compile(r"^\W*(?:is|are|was|could|can|does|do|did|should|would|might|why|how|what)\b", re.I)
-WAYS = re.compile(r"\b(?:at first|let(?:['’]?s| us) (?:try|say|guess))\b", re.IGNORECASE)
+ASKS = re.compile(r"^[^\w$]*(?:is|are|was|could|can|does|do|did|should|would|might|why|how|what)\b", re.I)
+WAYS = re.compile(r"\b(?:at first|so far|let(?:['’]?s| us) (?:try|say|guess))\b", re.IGNORECASE)
+ASKED = re.compile(r"[\s*_$)\"']{0,4}\?")
 FORMULA = re.compile(r"\$[^$]*\$|\\\([^()]*\\\)")
 WORDS = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 REASONS = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
@@ -174,6 +178,11 @@ def evasive(words: str) -> bool:
     return EVASIONS.search(words) is not None
 
 
+def asked(after: str) -> bool:
+    """Whether a statement is a question, by what follows it."""
+    return ASKED.match(after) is not None
+
+
 def withdrawn(text: str, end: int, budget: Budget) -> bool:
     """Whether the response takes back what it has stated up to a place, in that sentence or soon after.
 
@@ -184,12 +193,13 @@ def withdrawn(text: str, end: int, budget: Budget) -> bool:
     rest = text[end : end + NEARBY_CHARACTERS]
     ends = [match.end() for match in islice(END.finditer(rest), SENTENCES)]
     return (
-        TAIL.search(rest, 0, ends[0] if ends else len(rest)) is not None
+        asked(rest)
+        or TAIL.search(rest, 0, ends[0] if ends else len(rest)) is not None
         or any(TAKEN_BACK.match(rest, at) for at in ends)
         or RETRACTION.search(text, end, end + LATER_CHARACTERS) is not None
     )
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in lower case, with straight apostrophes."""
-    return [word.lower().replace("’", "'") for word in WORDS.findall(text)]
+    """The words of a text in lower case, with straight apostrophes; the month of May stays what it is."""
+    return [word if word == "May" else word.lower().replace("’", "'") for word in WORDS.findall(text)]

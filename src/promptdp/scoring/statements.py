@@ -4,10 +4,12 @@ import re
 
 from promptdp.scoring.limits import STATEMENT_CHARACTERS
 
-ABOUT = r"(?:[*_`\s]{0,4}(?:to|in|for|of)\b[^.:=\n]{0,60}?)?"
+ABOUT = (
+    r"(?:[*_`\s]{0,4}(?:to|in|for|of)\b(?!\s(?:the\s|this\s)?(?:\w+\s)?(?:part|step|case)\b)[^.:=\n]{0,60}?)?"
+)
 EXPLICIT = re.compile(
-    rf"\banswers?\b{ABOUT}[*_`\s]{{0,6}}"
-    r"(?:(?:\b(?:is|are|was|should be|would be|will be|must be|equals|becomes)\b|=|:)[*_`\s]{0,4}:?)"
+    rf"\bans(?:wers?)?\b{ABOUT}[*_`\s]{{0,6}}"
+    r"(?:(?:\b(?:is|are|was|should be|would be|will be|must be|equals|becomes)\b|=|:)(?:[*_`\s]{0,4}:)?)"
     r"|^[#*_> \t]{0,12}(?:the\s)?(?:final\s|correct\s)?answer[*_`]{0,3}(?=[ \t]{0,4}(?:\$|\\|-?[0-9]|$))"
     r"|^A:",
     re.IGNORECASE | re.MULTILINE,

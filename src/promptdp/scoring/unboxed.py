@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from promptdp.scoring.cues import Candidate, explicit, inferential, last_line
 from promptdp.scoring.limits import Budget
 from promptdp.scoring.prose import pieces
-from promptdp.scoring.stance import conditional, unasserted, withdrawn
+from promptdp.scoring.stance import asked, conditional, unasserted, withdrawn
 from promptdp.scoring.values import Kind, stated_value
 from promptdp.scoring.verdict import Extraction, Reason, none
 
 MARKER = re.compile(r"<\|[A-Za-z_]{1,20}\|>|</?(?:s|[A-Za-z_]{2,20})>")
 """A mark of a chat template or a tag, which stands on a line of its own."""
-ASKED = re.compile(r"[\s*_)\"']{0,4}\?")
 UNFINISHED = re.compile(
     r"(?:[-+/=^_(\[{,<>:&\\×·−≤≥]|\s\*|\\(?:cdot|times|frac|div|pm|leq?|geq?|left|approx)"
     r"|\b(?:and|or|is|are|the|an|of|to|be|that|by|with|for|times|plus|minus|equals|because|since|which|will|so"
@@ -54,7 +53,7 @@ def unboxed(response: str, budget: Budget) -> Extraction:
 
 def _read(candidate: Candidate, kind: Kind, budget: Budget) -> Extraction:
     """The value of a statement that holds; one in doubt leaves what came before it in doubt too."""
-    reason = Reason.NO_ANSWER if ASKED.match(candidate.after) else unasserted(candidate.before)
+    reason = Reason.NO_ANSWER if asked(candidate.after) else unasserted(candidate.before)
     doubtful = (
         _unfinished(candidate)
         or withdrawn(candidate.text + candidate.after, 0, budget)

@@ -11,10 +11,11 @@ from promptdp.scoring.letters import DECLARATION, Choice, choice
 from promptdp.scoring.limits import LATER_CHARACTERS, NEARBY_CHARACTERS, Budget
 from promptdp.scoring.stance import sentence_start, unasserted, withdrawn
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
+from promptdp.scoring.vocabulary import vocabulary
 
 DECLARATIONS = 32
 """Cues read, from the last one back, until one declares a choice."""
-NOUN = r"(?:answer|choice|option|pick|selection|conclusion|best (?:fit|match))"
+NOUN = r"(?:answer|ans|choice|option|pick|selection|conclusion|best (?:fit|match))"
 GOOD = r"(?:final|correct|best|right|most\s\w+|only)"
 SURE = (
     r"(?:,?\s{0,3}(?:therefore|thus|clearly|definitely|certainly|surely|obviously|undoubtedly|most likely"
@@ -48,6 +49,11 @@ REFUTED = re.compile(
     rf"{BARE}\s(?:(?:(?:is|was)(?:n['’]t|\snot)|cannot be|can['’]t be)(?:\s(?:{THE_ANSWER}|it\b)|\s?[.,;!]|$)"
     r"|(?:is|was)\s(?:clearly\s|actually\s)?(?:wrong|incorrect|impossible|false)\b)"
 )
+LAST_WORD = re.compile(r"([A-Za-z]+) $")
+INTRODUCTIONS = vocabulary(
+    "so therefore thus hence that then and or nor but only clearly think believe say conclude letter"
+)
+"""Words before a letter that is a choice; after others it is part of a name ("Vitamin B")."""
 JOINED = re.compile(r"\b[A-E][)\]*]{0,3},?\s?(?:\b(?:or|and|nor)\b|[/&])\s?$")
 AS_WELL = re.compile(r"[^.\n]{0,10}\b(?:so is|as is|and also|as well as)\s[(*]{0,3}[A-E]\b")
 ALONE = (
@@ -86,13 +92,12 @@ def _after_a_cue(response: str, refuted: set[str], budget: Budget) -> Choice | N
     budget.read(response)
     for cue in reversed(deque(CUE.finditer(response), maxlen=DECLARATIONS)):
         budget.spend(NEARBY_CHARACTERS + DECLARATION)
-        option = choice(response, cue.end())
+        option = choice(response, cue.end(), denied=cue["denied"] is not None)
         if option is None or _unasserted(response, cue.start()):
             continue
-        denied = option.letter if cue["denied"] else option.denied
-        if denied is None:
+        if option.denied is None:
             return option
-        refuted.add(denied)
+        refuted.add(option.denied)
     return None
 
 
@@ -106,7 +111,9 @@ def _before_a_cue(response: str, budget: Budget) -> Choice | None:
     budget.read(response)
     for match in reversed(deque(REVERSED.finditer(response), maxlen=DECLARATIONS)):
         budget.spend(NEARBY_CHARACTERS)
-        if not _unasserted(response, match.start()):
+        before = LAST_WORD.search(response, max(0, match.start() - 16), match.start())
+        named = before is not None and before[1].lower() not in INTRODUCTIONS
+        if not named and not _unasserted(response, match.start()):
             letter = match["letter"] or match["label"] or match["option"]
             several = JOINED.search(response, max(0, match.start() - 12), match.start()) or AS_WELL.match(
                 response, match.end()

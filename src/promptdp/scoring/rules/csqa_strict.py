@@ -7,7 +7,7 @@ from promptdp.scoring.limits import NEARBY_CHARACTERS, Budget
 from promptdp.scoring.stance import disowned, withdrawn
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 
-LABEL = re.compile(r"(?<![A-Za-z0-9])answer[*_`]{0,3}\s{0,3}[:：][*_`]{0,3}", re.IGNORECASE)
+LABEL = re.compile(r"(?<![A-Za-z0-9])answer[*_`\"]{0,3}\s{0,3}[:：][*_`]{0,3}", re.IGNORECASE)
 
 
 def extract(response: str, capped: bool, budget: Budget) -> Extraction:
