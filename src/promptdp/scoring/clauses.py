@@ -10,6 +10,7 @@ RESULTS = vocabulary("means gives implies yields leaves makes simplifies leads")
 CLAUSES = vocabulary("so thus therefore hence giving yielding meaning implying leaving making then")
 COPULAS = vocabulary("is are was were be equals becomes")
 ARTICLES = vocabulary("a an")
+DETERMINERS = vocabulary("the a any each")
 QUANTIFIERS = vocabulary("all every any")
 JOINTS = vocabulary("and or to")
 CONTRASTS = (
@@ -113,7 +114,7 @@ def clauses(parts: list[Piece]) -> list[list[Piece]]:
         opens = not any(part.kind != "punctuation" for part in found[-1])
         result = here == "which" and following in RESULTS
         quantified = here == "for" and _states(parts[i + 1 : i + 6])
-        adjective = here in ("given", "using") and i > 0 and word(parts[i - 1]) in ("the", "a", "any", "each")
+        adjective = here in ("given", "using") and i > 0 and word(parts[i - 1]) in DETERMINERS | COPULAS
         if here in SUBORDINATE and not (result or quantified or adjective):
             skipping = True
             if not opens:

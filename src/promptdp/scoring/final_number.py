@@ -11,7 +11,7 @@ from typing import NamedTuple
 from promptdp.scoring.boxes import last_box
 from promptdp.scoring.limits import NEARBY_CHARACTERS, Budget
 from promptdp.scoring.numerals import Number, numbers, plain
-from promptdp.scoring.stance import conditional, evasive, sentence_start, unasserted, withdrawn
+from promptdp.scoring.stance import REFUSAL, conditional, evasive, sentence_start, unasserted, withdrawn
 from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 from promptdp.scoring.vocabulary import vocabulary
@@ -41,7 +41,9 @@ JOINT = re.compile(
     re.IGNORECASE,
 )
 SERIES = re.compile(
-    rf"{AROUND}(?:±|\\pm|,\s?|\s(?:to|through|and)\s|,\sand\s){AROUND}-?{AROUND}", re.IGNORECASE
+    rf"{AROUND}(?:±|\\pm|,\s?|\sand\s|,\sand\s){AROUND}-?{AROUND}"
+    rf"|{UNIT}{AROUND}\s(?:to|through)\s{AROUND}-?{AROUND}",
+    re.IGNORECASE,
 )
 BOUND = re.compile(
     r"(?:(?<![</])\b[A-Za-z0-9]\s?[<>]=?|\w\s[<>]=?(?=\s)|[≤≥±]|\\(?:geq?|leq?|gt|lt|pm)(?![A-Za-z]))\s?[$£€]?$"
@@ -69,17 +71,11 @@ IS_THE_ANSWER = re.compile(
     r"\s(?:is|are)\s(?:the|our|my)\s(?:final\s|correct\s){0,2}answers?\b", re.IGNORECASE
 )
 CONTRAST = re.compile(
-    rf"{UNIT}{AROUND},?\s\(?(?:(?:and|but)\s)?(?:not|rather than|instead of)\s{AROUND}", re.IGNORECASE
-)
-REJECTED = re.compile(
-    rf"{UNIT}{AROUND}\s?(?:is|was|fails|can['’]?t|cannot|isn['’]t)\s"
-    r"(?:be\s|clearly\s|obviously\s|definitely\s|to\s)?"
-    r"(?:not|n['’]t|wrong|incorrect|false|impossible|right|correct|too|(?:be )?the answer)\b",
+    rf"{UNIT}{AROUND},?\s\(?(?:(?:and|but)\s)?(?:not|rather than|instead of)\s{AROUND}"
+    rf"|[^.!?,;\n]{{1,40}},\snot\s{AROUND}",
     re.IGNORECASE,
 )
-AFFIRMED = re.compile(
-    rf"{UNIT}{AROUND}\s?(?:is|was)\s(?:clearly\s|definitely\s)?(?:right|correct|the answer)\b", re.I
-)
+REFUSED = re.compile(rf"{UNIT}{AROUND}\s?{REFUSAL}", re.IGNORECASE)
 UNITS = re.compile(UNIT + AROUND)
 BETWEEN = re.compile(r"\b(?:between|either|both)\s[^0-9a-z]{0,3}$", re.IGNORECASE)
 NOTED = re.compile(r"[0-9][^0-9=:\n]*(?<!\bis)(?<!\bare)(?<!\bget)(?<!\bgives)\s?$", re.IGNORECASE)
@@ -87,15 +83,6 @@ CLAUSE = re.compile(r"[,;:\n]|[.!?]\s")
 LISTED = re.compile(r"(?:^|\n)[ \t>#*_-]{0,8}$")
 LIST_MARK = re.compile(r"[.):]\s+(?=\S)|[.):][*_]")
 TITLED = re.compile(r"[.):]\s+[A-Za-z]")
-HYPOTHESIS = re.compile(
-    r"^\W*(?:suppose|supposing|imagine|assume|assuming|if the answer|what if"
-    r"|let(?:['’]?s| us) (?:try|say|suppose))\b[^,]*$",
-    re.IGNORECASE,
-)
-QUESTION = re.compile(
-    r"^\W*(?:so,? )?(?:is|are|was|were|could|can|does|do|did|should|would|might)\b", re.IGNORECASE
-)
-ASKED = re.compile(r"[^.!?\n]{0,80}\?")
 WORDS = re.compile(r"[^\W\d_]+")
 FILLERS = vocabulary(
     "therefore thus so then now clearly simply just exactly only approximately about roughly around equal "
@@ -265,8 +252,7 @@ def _measures(text: str, one: Number, other: Number) -> bool:
 
 def _rejected(text: str, number: Number) -> bool:
     """Whether a number is called wrong right after it ("27 is not the answer")."""
-    window = text[number.end : number.end + 60]
-    return REJECTED.match(window) is not None and AFFIRMED.match(window) is None
+    return REFUSED.match(text, number.end, number.end + 60) is not None
 
 
 def _last(text: str, budget: Budget) -> Extraction:
@@ -284,14 +270,12 @@ def _last(text: str, budget: Budget) -> Extraction:
     lead = " ".join(re.split(CLAUSE, before)[-1].split()[-4:]) + " "
     said = text[start : number.start]
     cue = said.lower().rfind("answer")
-    asked = QUESTION.match(said) and ASKED.match(text, number.end)
     if (
         number.value is None
         or evasive(lead)
         or (cue >= 0 and unasserted(said[:cue]) is not None)
         or _is_operand(text, number)
-        or asked
-        or HYPOTHESIS.match(said)
+        or unasserted(said) is Reason.NO_ANSWER
         or _rejected(text, number)
         or (tail and _one_of_several(text, list(tail), number))
         or withdrawn(text, number.end, budget)

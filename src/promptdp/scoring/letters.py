@@ -7,6 +7,8 @@ conflict, and a choice that is denied or doubted is none.
 import re
 from typing import NamedTuple
 
+from promptdp.scoring.stance import REFUSAL
+
 DECLARATION = 200
 """How many characters after a letter are read as part of its declaration."""
 OPEN = (
@@ -37,11 +39,7 @@ REASON = (
     r"|this|these|those"
 )
 ARTICLE = re.compile(rf"[ \t]+(?!(?:{REASON})\b)[A-Za-z]+")
-REFUSED = re.compile(
-    r"\s(?:is|was)(?:n['’]t|\s(?:clearly\s|actually\s|definitely\s)?(?:not|wrong|incorrect|false|impossible"
-    r"|ruled out|out))\b|\s?\?",
-    re.IGNORECASE,
-)
+REFUSED = re.compile(rf"\s{REFUSAL}|\s?\?", re.IGNORECASE)
 CORRECTED = re.compile(r"[,;.—–]?\s(?:but(?: rather)?|rather|it is|it['’]s)\s", re.IGNORECASE)
 CONDITION = re.compile(r"\s(?:only )?(?:if|unless|when|provided|assuming)\b", re.IGNORECASE)
 HEDGES = (
@@ -55,8 +53,8 @@ JOINT = (
     rf"|[ ,;(—–-]{{1,4}}(?:\b(?:but|though)\s)?{HEDGES}{{1,3}}|\s?[/&|+]\s?|[,;]?\s?|\.(?=\S))"
 )
 OPTION_TEXT = (
-    rf"(?:[ \t]?[.:,)—–-]?[ \t]{{1,3}}(?!(?:{REASON}|also|maybe|perhaps|possibly|even|probably)\b)"
-    r"[a-z][a-z'’-]{0,20}(?![\w'’-])){0,5}"
+    rf"(?:[ \t]?[.:,)—–-]?[ \t]{{1,3}}(?!\(?(?:{REASON}|also|maybe|perhaps|possibly|even|probably)\b)"
+    r"\(?[a-z][a-z'’-]{0,20}(?![\w'’-])\)?){0,5}"
 )
 ALLOWED = (
     r"[ ,;(—–-]{1,4}(?:\b(?:but|and|though|although)\s)?(?P<allowed>[A-E])\s(?:also\b|too\b"

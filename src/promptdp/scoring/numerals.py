@@ -47,11 +47,13 @@ NUMBER = re.compile(
     rf"|(?P<mantissa>{DECIMAL})\s?(?:\\times|\\cdot|\*|x)\s?10{POWER.replace('NAME', 'ten')}"
     rf"|(?P<base>{DECIMAL}){POWER.replace('NAME', 'power')}"
     rf"|(?P<scientific>{DECIMAL})[eE](?P<exponent>[+-]?[0-9]{{1,3}})(?!\w)"
+    rf"|(?P<units>{WHOLE}) and (?:a|one)[ -](?P<part>half|third|quarter)\b"
     rf"|(?P<thousands>{DECIMAL})\s(?P<scale>thousand|million|billion)\b"
     rf"|(?<=[$£€])(?P<money>{DECIMAL})(?P<short>[kKMB]|mn|bn)(?!\w)"
     rf"|(?P<decimal>{DECIMAL}))"
 )
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "k": 3, "K": 3, "M": 6, "mn": 6, "B": 9, "bn": 9}
+PARTS = {"half": 2, "third": 3, "quarter": 4}
 GLUED = re.compile(rf"[{LETTERS}]+")
 SCALED = re.compile(r"k|K|M|B|bn|mn|mil")
 SYMBOLS = vocabulary("c p f w v kw kwh gb mb tb cal kcal kph rpm pt hp")
@@ -157,6 +159,8 @@ def magnitude(match: re.Match[str]) -> tuple[Fraction, bool] | None:
     """The unsigned value of a match and whether it is a decimal; None if none, over a cap or over zero."""
     if match["compound"] or match.end() - match.start() > DIGITS:
         return None
+    if match["part"]:
+        return int(match["units"]) + Fraction(1, PARTS[match["part"]]), False
     for scaled, scale in (("thousands", "scale"), ("money", "short")):
         if match[scale]:
             return Fraction(_digits(match[scaled])) * 10 ** SCALES[match[scale]], True

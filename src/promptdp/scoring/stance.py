@@ -76,6 +76,11 @@ THAT = (
     r"(?:\s(?:answer|result|choice|option|number|value|one|statement|calculation|reasoning))?(?:\sabove)?)"
 )
 DENIES = rf"{THAT}(?:['’]s|n['’]t)?\b(?:\s[\w'’]+){{0,4}}?\s?{DENIED}"
+REFUSAL = (
+    r"(?:(?:is|was)(?:n['’]t|\s(?:clearly\s|obviously\s|actually\s|definitely\s)?(?:not|wrong|incorrect|false"
+    r"|impossible|too|ruled out|out))|can(?:['’]?t|not) be|fails)\b"
+)
+"""What follows a value that is called wrong."""
 CHECK = (
     r"\W{1,4}(?:let me|let['’]?s|(?:i|we)(?:['’]ll|\sshould|\sneed to|\swill|\swant to)?)"
     r"\s(?:just\s|quickly\s)?"
@@ -95,7 +100,7 @@ TURNS = (
 TAKEN_BACK = re.compile(rf"[^\w$\\\n]{{0,12}}{OPENERS}(?:{DENIES}|{TURNS})", re.IGNORECASE)
 """How a sentence begins that takes back what stands before it."""
 TAIL = re.compile(
-    rf"(?:[,;:(—–]|\s-|\b(?:but|and|though))\s?{OPENERS}(?:{DENIES}|{TURNS})"
+    rf"(?:[,;:(—–]|\s-|\b(?:but|and|though)|\s(?=or\b))\s?{OPENERS}(?:{DENIES}|{TURNS})"
     rf"|(?:\b(?:but|which|though|although|yet|however)\b[^.;]{{0,60}}?|\(\s?){DENIED}",
     re.IGNORECASE,
 )
@@ -123,8 +128,13 @@ CLAUSE = re.compile(
     re.IGNORECASE,
 )
 ASKS = re.compile(r"^[^\w$]*(?:is|are|was|could|can|does|do|did|should|would|might|why|how|what)\b", re.I)
-WAYS = re.compile(r"\b(?:at first|so far|let(?:['’]?s| us) (?:try|say|guess))\b", re.IGNORECASE)
-ASKED = re.compile(r"[\s*_$)\"']{0,4}\?")
+WAYS = re.compile(r"\b(?:at first|so far|let(?:['’]?s| us| me) (?:try|say|guess))\b", re.IGNORECASE)
+COUNTERFACTUAL = re.compile(
+    r"\bif (?:(?:i|we|one) had to|(?:it|this|that|the (?:question|problem)) (?:were|was|had|asked|said))\b[^,.;:]*, ",
+    re.IGNORECASE,
+)
+"""A condition that the response does not claim to hold."""
+ASKED = re.compile(r"[\s*_$)\"']{0,4}(?:,\s(?:right|correct|no|yes|is it|isn['’]t it))?\?", re.I)
 FORMULA = re.compile(r"\$[^$]*\$|\\\([^()]*\\\)")
 WORDS = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 REASONS = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
@@ -162,7 +172,7 @@ def unasserted(before: str) -> Reason | None:
     said = set(words)
     if said & (SUPPOSITIONS | ERRORS) or reported(words) or set(words[-2:]) & DISOWNED:
         return Reason.NO_ANSWER
-    if ASKS.match(clause) or WAYS.search(clause):
+    if ASKS.match(clause) or WAYS.search(clause) or COUNTERFACTUAL.search(before):
         return Reason.NO_ANSWER
     return Reason.AMBIGUOUS if said & (NEGATIONS | DENIALS | HEDGES) else None
 

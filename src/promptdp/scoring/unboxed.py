@@ -16,7 +16,7 @@ from promptdp.scoring.stance import asked, conditional, unasserted, withdrawn
 from promptdp.scoring.values import Kind, stated_value
 from promptdp.scoring.verdict import Extraction, Reason, none
 
-MARKER = re.compile(r"<\|[A-Za-z_]{1,20}\|>|</?(?:s|[A-Za-z_]{2,20})>")
+MARKER = re.compile(r"<\|[A-Za-z_]{1,20}\|>|</?(?:[bipsu]|[A-Za-z_]{2,20})>")
 """A mark of a chat template or a tag, which stands on a line of its own."""
 UNFINISHED = re.compile(
     r"(?:[-+/=^_(\[{,<>:&\\×·−≤≥]|\s\*|\\(?:cdot|times|frac|div|pm|leq?|geq?|left|approx)"

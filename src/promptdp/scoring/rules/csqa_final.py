@@ -28,7 +28,8 @@ CUE = re.compile(
     r"(?:\s(?:to|for|that|which|here|in|of|from|among|would)\b[^.:\n]{0,60}?)?\s{0,3}"
     r"(?:[:：=]|\s[-–—]\s"
     r"|(?P<denied>(?:is|would be|should be)(?:n['’]t|\snot)\b|(?:cannot|can['’]t|can not|could not) be\b)"
-    r"|(?:is|['’]s|would be|should be|must be|will be|has to be|becomes)\b[*_`\s]{0,4}:?)[*_`]{0,3}"
+    r"|(?:is|['’]s|would be|should be|must be|will be|has to be|can only be|becomes)\b[*_`\s]{0,4}:?)"
+    r"[*_`]{0,3}"
     rf"{SURE}"
     r"|(?<![A-Za-z0-9])(?:i|we)(?:['’]d|['’]ll|['’]m|\sam)?(?:\s(?:would|will|should|must|therefore|thus))?"
     r"\s(?:choose|pick|select|chose|(?:go|going) (?:with|for)|say|opt for|settle on|vote for)\b:?"
@@ -38,7 +39,7 @@ CUE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 IS = r"\s(?:is|must be|has to be|would be)\s(?:(?:therefore|thus|clearly|definitely|indeed|obviously)\s)?"
-BARE = r"(?<![\w'’-])(?:(?i:option|choice|answer)\s)?[(*_`\[]{0,4}(?P<letter>[A-E])[)*_`\]]{0,4}"
+BARE = r"(?<![\w'’-])(?:(?i:option|choice|answer)\s)?[(*_`\[\"“'‘]{0,4}(?P<letter>[A-E])[)*_`\]\"”'’]{0,4}"
 LABELLED = (
     r"(?<![\w'’-])(?:\(?(?P<label>[A-E])\)|(?i:option|choice)\s(?P<option>[A-E])),?"
     r"(?:\s[a-z][a-z'’-]{0,20}){1,4},?"
