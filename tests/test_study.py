@@ -185,6 +185,12 @@ def test_extending_merges_maps_by_key_and_replaces_lists():
     assert small.name == "small"
 
 
+def test_extending_with_null_leaves_out_what_the_other_study_has(tmp_path):
+    (tmp_path / "a.yaml").write_text("name: a\narms: {one: {label: One}, two: {label: Two}}\nprotocol: p\n")
+    (tmp_path / "b.yaml").write_text("extends: a\narms: {two: null}\nprotocol: null\n")
+    assert resolve(tmp_path / "b.yaml") == {"name": "a", "arms": {"one": {"label": "One"}}}
+
+
 def test_a_study_extends_one_level_only(tmp_path):
     (tmp_path / "a.yaml").write_text("name: a\n")
     (tmp_path / "b.yaml").write_text("extends: a\n")

@@ -521,7 +521,9 @@ def find_study(name_or_path: str, directory: str | Path = "config/studies") -> P
 
 
 def resolve(path: Path) -> dict[str, Any]:
-    """The raw settings of a study file with `extends` applied: maps merged by key, lists replaced, one level.
+    """The raw settings of a study file with `extends` applied, one level.
+
+    Maps are merged by key, lists replaced; what is set to null is left out, as in a JSON merge patch.
 
     Raises:
         InputError: the file or the study it extends can't be read, or that study extends another.
@@ -546,12 +548,8 @@ def resolve(path: Path) -> dict[str, Any]:
 def _merged(parent: Any, child: Any) -> Any:
     if not (isinstance(parent, dict) and isinstance(child, dict)):
         return child
-    return {
-        key: _merged(parent[key], child[key])
-        if key in parent and key in child
-        else child.get(key, parent.get(key))
-        for key in {**parent, **child}
-    }
+    merged = {key: _merged(parent[key], child[key]) if key in parent else child[key] for key in child}
+    return {key: value for key, value in {**parent, **merged}.items() if value is not None}
 
 
 def load_study(name_or_path: str | Path) -> Study:
