@@ -7,11 +7,13 @@ the order of the protocol. A stamp proves the order of one execution, not when i
 """
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import JsonValue, ValidationError
 
 from promptdp.decisions import Decision, Protocol, setting
@@ -134,7 +136,7 @@ def amend(name: str, protocol_path: str | Path, reason: str) -> None:
             raise InputError(
                 f"{protocol_path}: write '{key}: {what}' once, on a line of its own under {name}"
             )
-        written = value if key in decision.freezes else json.dumps(value, ensure_ascii=False)
+        written = value if key in decision.freezes else _on_a_line(value)
         body = f"{body[: where.end(1)]} {written}{body[where.end() :]}"
     changed = {key: {"from": old[key], "to": value} for key, value in now.items() if value != old[key]}
     if any(key in decision.settings or decision.freezes[key] is not None for key in changed):
@@ -183,3 +185,10 @@ def _changed(name: str, decision: Decision, protocol_path: str | Path, file: str
 
 def _amendment_log(protocol_path: str | Path) -> Path:
     return Path(protocol_path).with_suffix(".amendments.jsonl")
+
+
+def _on_a_line(value: JsonValue) -> str:
+    """A setting as YAML on one line. JSON would not do: YAML takes its 5e-06 for a text."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]
