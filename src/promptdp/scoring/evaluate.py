@@ -18,6 +18,8 @@ from promptdp.scoring.nodes import Node
 
 CONSTANTS = {"e", r"\pi", "i"}
 Place = Callable[[str], Fraction]
+CONTEXT = 100
+"""What it costs to make a context of mpmath, in operations: it holds hundreds of functions."""
 
 
 class UndefinedError(Exception):
@@ -54,6 +56,7 @@ class Evaluator:
     @cached_property
     def mp(self) -> MPContext:
         """The evaluator's own context: nothing is shared with other comparisons."""
+        self.budget.spend(CONTEXT)
         context = MPContext()
         context.prec = self.precision
         return context
