@@ -1,5 +1,7 @@
 """The main clauses of a statement: reasons, conditions and what a value is contrasted with left out."""
 
+import re
+
 from promptdp.scoring.prose import Piece
 from promptdp.scoring.vocabulary import vocabulary
 
@@ -10,6 +12,7 @@ RESULTS = vocabulary("means gives implies yields leaves makes simplifies leads")
 CLAUSES = vocabulary("so thus therefore hence giving yielding meaning implying leaving making then")
 COPULAS = vocabulary("is are was were be equals becomes")
 ARTICLES = vocabulary("a an")
+EXPRESSION = re.compile(r"[^=]*[A-Za-z}][^=]*[-+][^=]*=")
 DETERMINERS = vocabulary("the a any each")
 QUANTIFIERS = vocabulary("all every any")
 JOINTS = vocabulary("and or to")
@@ -115,7 +118,9 @@ def clauses(parts: list[Piece]) -> list[list[Piece]]:
         result = here == "which" and following in RESULTS
         quantified = here == "for" and _states(parts[i + 1 : i + 6])
         adjective = here in ("given", "using") and i > 0 and word(parts[i - 1]) in DETERMINERS | COPULAS
-        if here in SUBORDINATE and not (result or quantified or adjective):
+        manner = here == "as" and i > 0 and word(parts[i - 1]) != "" and parts[i + 1 : i + 2] != []
+        manner = manner and parts[i + 1].kind == "math"
+        if here in SUBORDINATE and not (result or quantified or adjective or manner):
             skipping = True
             if not opens:
                 found.append([])
@@ -145,7 +150,12 @@ def _states(parts: list[Piece]) -> bool:
 
 
 def _begins_clause(clause: list[Piece], following: list[Piece]) -> bool:
-    """Whether "and" joins a clause to the one so far, and not a value to a value."""
+    """Whether "and" joins a clause to the one so far, and not a value to a value.
+
+    The value of an expression after that of a name is a clause of its own ("a = 2 and a + b = 7").
+    """
     if not following or following[0].kind == "word":
         return bool(following)
+    if EXPRESSION.match(following[0].text):
+        return clause[-1:] != [] and "=" in clause[-1].text and not EXPRESSION.match(clause[-1].text)
     return word(following[-1]) in COPULAS and clause[-1:] != [] and clause[-1].kind == "word"

@@ -93,7 +93,7 @@ TURNS = (
     r"|on reflection,? (?:no|not)\b|correction\s?:|or\b[^.!\n]{0,30}\?|or (?:maybe |perhaps )?not\b"
     r"|scratch (?:that|this|it)\b|strike that\b|never ?mind\b|no(?:pe)?\s?[,.!;—–]|no wait\b"
     r"|(?:my|a) mistake\b|my bad\b|just kidding\b"
-    r"|i meant?\b|actually,? (?:(?:no|not|wait|i)\b"
+    r"|i meant?\b|actually,? (?:(?:no|not|wait|i)\b|[0-9]|(?-i:[A-E])\b(?!\s[a-z])"
     r"|it(?:['’]s| is| should| must)\b|the (?:correct|right|real)\b"
     r"|(?:that|this)(?:['’]s| is| was)\b(?! (?:right|correct|true|why|how|what))))"
 )
@@ -130,7 +130,8 @@ CLAUSE = re.compile(
 ASKS = re.compile(r"^[^\w$]*(?:is|are|was|could|can|does|do|did|should|would|might|why|how|what)\b", re.I)
 WAYS = re.compile(r"\b(?:at first|so far|let(?:['’]?s| us| me) (?:try|say|guess))\b", re.IGNORECASE)
 COUNTERFACTUAL = re.compile(
-    r"\bif (?:(?:i|we|one) had to|(?:it|this|that|the (?:question|problem)) (?:were|was|had|asked|said))\b[^,.;:]*, ",
+    r"\bif (?:(?:i|we|one) had to|(?:it|this|that|the (?:question|problem)) (?:were|was|had|asked|said))\b"
+    r"[^,.;:]*, ",
     re.IGNORECASE,
 )
 """A condition that the response does not claim to hold."""

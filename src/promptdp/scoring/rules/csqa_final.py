@@ -24,7 +24,7 @@ SURE = (
     r"(?:\s{0,3}(?:clear|obvious|evident|simple|straightforward|easy)\s?[:：—–])?"
 )
 CUE = re.compile(
-    rf"(?<![A-Za-z0-9]){NOUN}s?[*_`\"”]{{0,3}}"
+    rf"(?<![A-Za-z0-9])(?:{NOUN}|answers)[*_`\"”]{{0,3}}"
     r"(?:\s(?:to|for|that|which|here|in|of|from|among|would)\b[^.:\n]{0,60}?)?\s{0,3}"
     r"(?:[:：=]|\s[-–—]\s"
     r"|(?P<denied>(?:is|would be|should be)(?:n['’]t|\snot)\b|(?:cannot|can['’]t|can not|could not) be\b)"
@@ -58,7 +58,7 @@ INTRODUCTIONS = vocabulary(
 JOINED = re.compile(r"\b[A-E][)\]*]{0,3},?\s?(?:\b(?:or|and|nor)\b|[/&])\s?$")
 AS_WELL = re.compile(r"[^.\n]{0,10}\b(?:so is|as is|and also|as well as)\s[(*]{0,3}[A-E]\b")
 ALONE = (
-    r"(?:[ \t*_`(\[<\"]{0,8}(?P<letter>[A-Ea-e])[.)*_`\]>\"]{0,8}"
+    r"(?:(?i:(?:so|thus|hence|therefore)[,:]?[ \t])?[ \t*_`(\[<\"]{0,8}(?P<letter>[A-Ea-e])[.)*_`\]>\"]{0,8}"
     r"|\*\*\(?(?P<option>[A-E])[).:]\s[^\n*]{1,60}\*\*)"
 )
 ALONE_ON_A_LINE = re.compile(rf"^{ALONE}[ \t\r]*$", re.MULTILINE)
