@@ -314,6 +314,17 @@ FRESH: list[Case] = [
     (FINAL, "C", "C is correct? No.", False),
     (FINAL, "C", "Is C correct? Yes, C is correct.", True),
     (FINAL, "C", "Both B and C are correct.", False),
+    (FINAL, "B", "The answer is not A; it is B.", True),
+    (STRICT, "C", "Answer: C:/temp", False),
+    (FINAL, "B", "Vitamin B is the answer.", False),
+    (FINAL, "B", "If the question asked about water, the answer would be B.", False),
+    (STRICT, "D", '{"answer": "D"}', True),
+    (FINAL, "C", "The answer is C!!! Just kidding, it's D.", False),
+    (FINAL, "A", "Answer: A\nHmm, actually B.", False),
+    (FINAL, "B", "So I rule out A, C, D and E.\n\nTherefore: B", True),
+    (FINAL, "D", "So the answer is D (desk) and also C (shop).", False),
+    (STRICT, "A", "Answer: A\n\nAnswer: N/A", False),
+    (FINAL, "B", "'B' is the right answer.", True),
 ]
 """Kinds met while the rule was repaired, labelled by the rule's words once more."""
 

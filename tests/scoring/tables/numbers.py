@@ -379,6 +379,17 @@ FRESH: list[Case] = [
     ("gsm8k", "50", "He got 40%-50%.", False),
     ("gsm8k", "50", "He got 40-50%.", False),
     ("gsm8k", "40", "He worked Monday-Friday, 40 hours.", True),
+    ("gsm8k", "5", "He is happy.\n\nWritten on May 5.", False),
+    ("gsm8k", "48", "Final Answer: 48 clips in May.", True),
+    ("gsm8k", "2", "He is 6'2\" tall.", False),
+    ("gsm8k", "2000", "She pays $2k.", True),
+    ("gsm8k", "8.5", "The answer is 8 and a half.", True),
+    ("gsm8k", "25", "The answer is 25? I don't think so.", False),
+    ("svamp", "5.0", "The answer would be 5 if nobody left.", False),
+    ("gsm8k", "5", "He works from 9am to 5pm.", False),
+    ("svamp", "7.0", "10 - 3 = 7 (not 13)", True),
+    ("gsm8k", "24", "24 is what he needs, not 36.", True),
+    ("gsm8k", "6", "Let me try 6.", False),
 ]
 """Kinds met while the rule was repaired, labelled by the rule's words once more."""
 

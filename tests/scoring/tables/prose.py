@@ -121,6 +121,8 @@ NEGATION: list[Case] = [
     (ROBUST, "3", "Thus all reals but 3 are in the domain.", False),
     (ROBUST, "3", "Therefore, $f$ is undefined at $3$.", False),
     (ROBUST, "18", "The answer is 17 since 18 is too large.", False),
+    (ROBUST, "6", "The answer is not 5; it is 6.", True),
+    (ROBUST, "16", "I'm not confident that the answer is 16.", False),
 ]
 
 HEDGE: list[Case] = [
@@ -147,6 +149,9 @@ HEDGE: list[Case] = [
     (ROBUST, "7", "Hence at least 7 colors are needed.", False),
     (ROBUST, "7", "Hence 7 colors are needed.", True),
     (ROBUST, "7", "So it takes at least 7 moves, and 7 moves suffice. The answer is 7.", True),
+    (ROBUST, "2", "The answer cannot be determined; I would guess 2.", False),
+    (ROBUST, "100", "If I had to guess, the answer is 100.", False),
+    (ROBUST, "5", "The answer is 5, right?", False),
 ]
 
 JOINED: list[Case] = [
@@ -202,6 +207,11 @@ CHAIN: list[Case] = [
     (ROBUST, "3", "So $\\log_2 x = 3$.", False),
     (ROBUST, "3", "So $\\log_2 8 = 3$.", True),
     (ROBUST, "1", "Thus $2\\sin x = 1$.", False),
+    (ROBUST, "125", "So $\\frac sr = \\frac{17}{108}$ and $m+n=125$.", True),
+    (ROBUST, "1", "So $x + y = 5$ and $x - y = 1$.", False),
+    (ROBUST, "0.175", "Thus $s = \\frac{.35}{2} = .175$.", True),
+    (ROBUST, "11", "Thus $F_1 F_2 = 11$.", True),
+    (ROBUST, "9", "So $r_1 = 9$ and $r_2 = 4$.", False),
 ]
 
 CONDITION: list[Case] = [
@@ -283,6 +293,8 @@ UNFINISHED: list[Case] = [
     (ROBUST, "7", "Hence the value is 7^", False),
     (ROBUST, "7", "The answer is\n\n\\[ 7 +", False),
     (ROBUST, "7", "The answer is 7 because", False),
+    (ROBUST, "8", "So far we have 8 pairs.\nNow consider the remaining case.", False),
+    (ROBUST, "4", "The answer to the first part is 4. For the second part, we still have to", False),
 ]
 
 CAP: list[Case] = [
@@ -329,6 +341,8 @@ LAYOUT: list[Case] = [
     ),
     (ROBUST, "17", "After simplification, we are left with 17.", True),
     (ROBUST, "17", "The value of $x$ is $\\frac{34}{2} = 17$.", True),
+    (ROBUST, "6", "The answer:\n\n**6**\n\nExplanation: 2*3=6.", True),
+    (ROBUST, "5", "<b>Answer:</b> 5", True),
 ]
 
 ALTERED: list[Case] = [
@@ -407,6 +421,8 @@ CUES: list[Case] = [
     (ROBUST, "11", "Thus the total is 33.\n\n(A nice way to see this uses the factor 11.)", False),
     (ROBUST, "3", "5a = 15 → a = 3", True),
     (ROBUST, "\\frac{5}{6}", "$6z = 5 \\implies z = \\frac{5}{6}$", True),
+    (ROBUST, "10", "Thus the answer is given by 10.", True),
+    (ROBUST, "(x-2)(x+3)", "Therefore it factors as $(x - 2)(x + 3)$.", True),
 ]
 
 LAST_LINE: list[Case] = [
@@ -428,6 +444,8 @@ LAST_LINE: list[Case] = [
     (ROBUST, "5", "for a total of $2 + 3 = 5$ choices.", True),
     (ROBUST, "24", "The train travels 24 miles.", True),
     (ROBUST, "24", "Thus, from (24), we see that it is true.", False),
+    (ROBUST, "13", "Therefore $x = 13$.\n\nWritten on May 5.", True),
+    (ROBUST, "5", "We see no way on.\n\nWritten on May 5.", False),
 ]
 
 CONTRAST: list[Case] = [
