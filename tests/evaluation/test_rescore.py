@@ -53,6 +53,7 @@ def test_the_verdicts_are_complete_sorted_and_say_where_they_come_from(files, tm
         **CONTEXT,
         "scorer": "math_strict",
         "scorer_digest": digest("math_strict"),
+        "records_sha256": sha256_file(records),
         "predictions_sha256": sha256_file(predictions),
         "manifest": {**CONTEXT, "schema": "x", "cap": 9, "predictions_sha256": sha256_file(predictions)},
     }

@@ -151,6 +151,7 @@ def rescore(predictions: Path, records: Path, rule: str, out: Path) -> None:
         "arm": manifest["arm"],
         "seed": manifest["seed"],
         "predictions_sha256": sha256,
+        "records_sha256": sha256_file(records),
         "manifest": manifest,
     }
     rows = []

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from promptdp.files import with_ending, write_json, write_text
+from promptdp.files import with_ending, write_text
 from promptdp.reporting.cells import Cell, label
+from promptdp.reporting.twin import write_twin
 
 SCHEMA = "promptdp/table/1"
 Row = tuple[Cell, ...]
@@ -21,8 +22,8 @@ class Table:
 
     `rows` have one cell for each of `columns`; the first `groups` columns say what a row belongs to and are
     left blank in Markdown and LaTeX where they repeat the row above. `inputs` maps each file it was made from
-    to its SHA-256, `study_sha256` is that of the study's settings. `number` is the paper's; where the paper
-    has no such table it is 0, and `name` names the table.
+    to its SHA-256; `study` is the study's name, `study_sha256` the hash of its settings. `number` is the
+    paper's; where the paper has no such table it is 0, and `name` names the table.
     """
 
     caption: str
@@ -32,6 +33,7 @@ class Table:
     groups: int = 0
     number: int = 0
     inputs: dict[str, str] = field(default_factory=dict)
+    study: str = ""
     study_sha256: str = ""
     name: str = "table"
 
@@ -54,23 +56,20 @@ def by_evaluation_set(columns: Sequence[str], rows: Mapping[str, Sequence[Row]])
 
 def write_table(table: Table, stem: str | Path) -> None:
     """Write a table as STEM.csv (full precision), STEM.md, STEM.tex and STEM.json."""
-    for ending, text in (("csv", as_csv(table)), ("md", as_markdown(table)), ("tex", as_latex(table))):
+    texts = {"csv": as_csv(table), "md": as_markdown(table), "tex": as_latex(table)}
+    for ending, text in texts.items():
         write_text(with_ending(stem, ending), text)
-    write_json(
-        with_ending(stem, "json"),
-        {
-            "schema": SCHEMA,
-            "number": table.number,
-            "caption": table.caption,
-            "columns": list(table.columns),
-            "rows": [
-                [{"text": cell.text, "values": dict(cell.values)} for cell in row] for row in table.rows
-            ],
-            "notes": list(table.notes),
-            "study_sha256": table.study_sha256,
-            "inputs": table.inputs,
-        },
-    )
+    content = {
+        "schema": SCHEMA,
+        "number": table.number,
+        "caption": table.caption,
+        "columns": list(table.columns),
+        "rows": [[{"text": cell.text, "values": dict(cell.values)} for cell in row] for row in table.rows],
+        "notes": list(table.notes),
+        "study": table.study,
+        "study_sha256": table.study_sha256,
+    }
+    write_twin(stem, content, table.inputs, texts)
 
 
 def as_csv(table: Table) -> str:

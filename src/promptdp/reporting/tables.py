@@ -108,6 +108,7 @@ def _finished(table: Table, study: Study, inputs: Inputs) -> Table:
         table,
         caption=f"{warning}. {caption}" if (warning := headline(study)) else caption,
         notes=(*warnings(study), *table.notes),
+        study=study.name,
         study_sha256=settings_sha256(study),
         inputs=inputs.hashes,
     )
