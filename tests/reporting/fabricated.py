@@ -63,6 +63,7 @@ SETTINGS = {
     ],
 }
 ABILITY = {"base": 0.5, "control": 0.5, "gold": 0.49, "dp_grpo": 0.58, "nonprivate": 0.66}
+ABILITY |= {"eps4": 0.57, "eps1": 0.55, "wide": 0.56, "noiseless": 0.6}
 MANIFEST = {
     "engine": "local",
     "versions": {},

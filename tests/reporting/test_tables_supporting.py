@@ -144,9 +144,9 @@ def test_table_9_lists_every_arm_with_its_seeds_and_the_places_that_report_it(ma
     assert texts(table) == [
         ["arithmetic", "Public base", "–", "Tables 2, 3, 10, 11, 14"],
         ["arithmetic", "Zero-adv. control", "1, 2", "Tables 2, 3, 10, 11"],
-        ["arithmetic", "DP-GRPO", "1, 2, 3", "Tables 2, 3, 10, 11, 12, 14; Figure 2"],
+        ["arithmetic", "DP-GRPO", "1, 2, 3", "Tables 2, 3, 10, 11, 12, 14; Figures 2, 3"],
         ["arithmetic", "Tight budget", "1, 2", "Table 12; Figure 3"],
-        ["arithmetic", "Wide clip", "1", "Table 12; Figure 3"],
+        ["arithmetic", "Wide clip", "1", "Table 12"],
         ["stories", "Public base", "–", "Tables 2, 4, 10, 11, 13"],
         ["stories", "Zero-adv. control", "1, 2", "Tables 2, 4, 10, 11, 13"],
         ["stories", "Gold DP-SFT", "1, 2", "Tables 2, 4, 10, 11, 13"],

@@ -6,6 +6,7 @@ from promptdp.reporting.cells import ABSENT, Cell, absent, label
 from promptdp.reporting.inputs import Inputs
 from promptdp.reporting.notes import arm_label, nonprivate_note
 from promptdp.reporting.shown import (
+    arms_against_base,
     arms_of,
     base_of,
     block_contrasts,
@@ -13,6 +14,7 @@ from promptdp.reporting.shown import (
     main_contrasts,
     own_sets,
     rescored_sets,
+    sweeps,
     transfer_sets,
 )
 from promptdp.reporting.table import Table
@@ -93,6 +95,5 @@ def _figures(study: Study, benchmark: str, arm: str) -> set[int]:
     own = endpoint(study, benchmark)
     if own is None:
         return set()
-    against_base = [c.arm for c in main_contrasts(study, own) if c.versus == base_of(study)]
-    in_blocks = {c.arm for c in study.evaluated_contrasts(own) if c.block is not None}
-    return {number for number, shown in ((2, against_base), (3, in_blocks)) if arm in shown}
+    in_sweeps = {arm for block in sweeps(study, own).values() for arm in block}
+    return {number for number, shown in ((2, arms_against_base(study, own)), (3, in_sweeps)) if arm in shown}

@@ -3,6 +3,7 @@
 from promptdp.study import Contrast, Study
 
 ROLES = {"strict": "Strict", "robust": "Robust"}
+REFERENCE, ALTERNATIVE = "reference", "alternative"
 
 
 def base_of(study: Study) -> str | None:
@@ -60,6 +61,33 @@ def block_contrasts(study: Study, evaluation_set: str) -> list[Contrast]:
     found = [c for c in study.evaluated_contrasts(evaluation_set) if c.block is not None]
     blocks = list(dict.fromkeys(c.block for c in found))
     return sorted((c for c in found if c.versus != base_of(study)), key=lambda c: blocks.index(c.block))
+
+
+def arms_against_base(study: Study, evaluation_set: str) -> list[str]:
+    """The arms that Figure 2 shows: those contrasted with the base outside blocks, in the study's order."""
+    found = {c.arm for c in main_contrasts(study, evaluation_set) if c.versus == base_of(study)}
+    return [arm for arm in study.arms if arm in found]
+
+
+def sweeps(study: Study, evaluation_set: str) -> dict[str, dict[str, str]]:
+    """The blocks that Figure 3 shows: those that contrast an arm with the base.
+
+    Returns:
+        by block, the trained arms of its contrasts that the study contrasts with the base, each as a
+        reference of the block or an alternative to that, references first. A block that has no reference of
+        its own has the method for one.
+    """
+    made = study.evaluated_contrasts(evaluation_set)
+    with_base = {c.arm: c.block for c in made if c.versus == base_of(study)}
+    blocks = dict.fromkeys(c.block for c in made if c.block in with_base.values() and c.block is not None)
+    found = {}
+    for block in blocks:
+        inside = [c for c in made if c.block == block]
+        references = {c.versus: REFERENCE for c in inside if study.arms[c.versus].trained}
+        roles = references or {study.method() or "": REFERENCE}
+        roles |= {c.arm: ALTERNATIVE for c in inside if c.arm not in roles}
+        found[block] = {arm: role for arm, role in roles.items() if arm in with_base}
+    return found
 
 
 def comparators(study: Study) -> list[str]:

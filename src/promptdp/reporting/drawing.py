@@ -1,0 +1,39 @@
+"""A figure together with the data it shows, and the files that both become."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from promptdp.files import with_ending, write_text
+from promptdp.reporting import style
+from promptdp.study import Study
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure and its data: every row has a value for each of the columns."""
+
+    figure: Figure
+    columns: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+
+
+Draw = Callable[[Study, Sequence[Path]], Drawing]
+"""What the module of a figure gives as `draw`: the figure of a study, made from files."""
+
+
+def write_drawing(draw: Draw, study: Study, inputs: Sequence[Path], stem: Path) -> None:
+    """Draw a figure; write STEM.pdf, STEM.svg and STEM.png, and its data at full precision as STEM.csv."""
+    with style.applied():
+        drawing = draw(study, inputs)
+        style.save(drawing.figure, stem)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, drawing.columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(drawing.rows)
+    write_text(with_ending(stem, "csv"), text.getvalue())
