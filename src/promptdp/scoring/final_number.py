@@ -11,7 +11,15 @@ from typing import NamedTuple
 from promptdp.scoring.boxes import last_box
 from promptdp.scoring.limits import NEARBY_CHARACTERS, Budget
 from promptdp.scoring.numerals import Number, numbers, plain
-from promptdp.scoring.stance import REFUSAL, conditional, evasive, sentence_start, unasserted, withdrawn
+from promptdp.scoring.stance import (
+    COMPARATIVES,
+    REFUSAL,
+    conditional,
+    evasive,
+    sentence_start,
+    unasserted,
+    withdrawn,
+)
 from promptdp.scoring.statements import explicit_statements, statement
 from promptdp.scoring.verdict import Extraction, Judgement, Reason, found, judged, none
 from promptdp.scoring.vocabulary import vocabulary
@@ -60,9 +68,7 @@ SMALL = vocabulary(
     "hours cent cents g m cm"
 )
 EQUATES = re.compile(r"(?:[^=,;(]|\([^()]*\))*[=≈][^,;]*")
-COMPARED = re.compile(
-    r"[^,;.(=]*\b(?:more|less|fewer|greater|larger|smaller|higher|lower)\b[^,;.(=]*\bthan\b", re.I
-)
+COMPARED = re.compile(rf"[^,;.(=]*\b(?:{'|'.join(sorted(COMPARATIVES))})\b[^,;.(=]*\bthan\b", re.IGNORECASE)
 CORRECTED = re.compile(
     rf"{UNIT}{AROUND}[,;.]?\s(?:but(?: rather)?|it is|it['’]s|rather)\s{AROUND}", re.IGNORECASE
 )

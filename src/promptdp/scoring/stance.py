@@ -46,14 +46,16 @@ HEDGES = vocabulary(
     "maybe perhaps probably possibly presumably seems seem appears uncertain might may guess guesses guessed"
 )
 CONDITIONS = vocabulary("if unless assuming provided depending depends otherwise")
-EVASIONS = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|no longer|hardly|anything (?:but|except|other than)|far from|except"
-    r"|maybe|perhaps|possibly|(?:might|may|could) (?:also |well )?be|either|both|between|somewhere"
-    r"|(?:more|less|fewer|greater|larger|smaller|higher|lower|bigger|other|rather) than"
-    r"|unlikely|unsure|unclear|at (?:least|most)|(?:is|are|be|can|for|has|have) up to|no more|almost"
-    r"|(?:is|are|was|be) (?:well )?(?:over|under|above|below)|nearly|say|whether)\b|n['’]t\b",
+COMPARATIVES = vocabulary(
+    "more less fewer greater larger smaller higher lower bigger older younger longer shorter"
+)
+BOUNDS = re.compile(
+    rf"\b(?:anything (?:but|except|other than)|far from|except|could (?:also |well )?be|either|both|between"
+    rf"|somewhere|(?:{'|'.join(sorted(COMPARATIVES))}|other|rather) than|at (?:least|most)|almost|nearly"
+    r"|whether|(?:is|are|be|can|for|has|have) up to|(?:is|are|was|be) (?:well )?(?:over|under|above|below)|say)\b",
     re.IGNORECASE,
 )
+"""What only bounds or offers a value."""
 
 NOT = r"(?:\bnot|n['’]t|\bcannot|\bnever)"
 DENIED = (
@@ -186,7 +188,8 @@ def conditional(statement: str) -> bool:
 
 def evasive(words: str) -> bool:
     """Whether the words between a cue and its value deny, doubt or only bound the value."""
-    return EVASIONS.search(words) is not None
+    said = set(words_of(words))
+    return bool(said & (NEGATIONS | DENIALS | HEDGES)) or BOUNDS.search(words) is not None
 
 
 def asked(after: str) -> bool:

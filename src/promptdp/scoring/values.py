@@ -8,6 +8,7 @@ from promptdp.scoring.clauses import COPULAS, JOINTS, clauses, join, without_con
 from promptdp.scoring.prose import Piece, pieces
 from promptdp.scoring.right_side import LETTER, right_side
 from promptdp.scoring.stance import (
+    COMPARATIVES,
     DENIALS,
     DISOWNED,
     ERRORS,
@@ -26,8 +27,8 @@ VERBS = vocabulary(
     "yield contains measures totals costs needs leaves makes conclude remains takes earns spends saves"
 )
 RESULTS = COPULAS | vocabulary("equal get gets obtain gives give yields yield have has becomes become")
-DOUBTS = vocabulary("might may could perhaps maybe possibly")
-MODALS = DOUBTS | vocabulary("would should can")
+DOUBTS = HEDGES | {"could"}
+MODALS = DOUBTS | {"would", "should", "can"}
 ARTICLES = vocabulary("the a an our its my")
 PREPOSITIONS = vocabulary("in by from with among within on than into per over during between under after")
 BOUNDS = vocabulary(
@@ -43,7 +44,6 @@ DESCRIPTIONS = vocabulary(
     "proportional negative reciprocal"
 )
 COMPARATIVE = re.compile(r"\bthan\b|\bat (?:least|most)\b|\bup to\b|\bnear(?:ly)?\b")
-COMPARED = vocabulary("more less fewer greater larger smaller higher lower older younger longer shorter")
 OPERATIONS = vocabulary("over times")
 ALTERATIONS = vocabulary("plus minus divided multiplied squared cubed")
 ACTIONS = vocabulary(
@@ -358,7 +358,11 @@ class _Clause:
     def _altered(self, at: int) -> bool:
         """Whether what follows makes another value of one: "24 squared", "5 less than 12", "7 or more"."""
         first, second = [*self.words[at + 1 : at + 3], "", ""][:2]
-        if first in ALTERATIONS or (first, second) == ("to", "be") or (first == "or" and second in COMPARED):
+        if (
+            first in ALTERATIONS
+            or (first, second) == ("to", "be")
+            or (first == "or" and second in COMPARATIVES)
+        ):
             return True
         for i in range(at + 1, min(at + 6, len(self.parts))):
             last = self.words[i - 1]
@@ -367,7 +371,7 @@ class _Clause:
                 return (
                     (i == at + 2 and (part or last in OPERATIONS))
                     or (i == at + 3 and last == "of" and first == "percent")
-                    or (last == "than" and self.words[i - 2] in COMPARED)
+                    or (last == "than" and self.words[i - 2] in COMPARATIVES)
                 )
             if not self.words[i] or self.words[i] in VERBS:
                 break
