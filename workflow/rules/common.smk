@@ -12,6 +12,8 @@ from promptdp.closure import code_digest
 from promptdp.errors import InputError, PromptDPError
 from promptdp.files import private_directory, read_json, read_object, sha256_file
 from promptdp.protocol import frozen_files, load_protocol, read_amendments, setting
+from promptdp.reporting.figures import module_of
+from promptdp.reporting.shown import base_of
 from promptdp.scoring import RULES
 from promptdp.scoring.freeze import digest
 from promptdp.study import RunSettings, find_study, load_study
@@ -525,7 +527,27 @@ def checks_inputs():
 
 
 def figure_inputs(wildcards):
-    return all_scores() + all_contrasts()
+    """The contrasts with the base that figures show; the first, a diagram, shows none."""
+    return [] if wildcards.number == "1" else contrasts_with_base()
+
+
+def contrasts_with_base():
+    return [
+        f"{RESULTS}/contrasts/{evalset}/{spec.scorers.strict}/{contrast.name}.json"
+        for evalset, spec in STUDY.evaluation_sets.items()
+        for contrast in STUDY.evaluated_contrasts(evalset)
+        if contrast.versus == base_of(STUDY) and not spec.transfer
+    ]
+
+
+def figure_params(wildcards):
+    """The study's settings that a figure is made from; of the first they only say that runs are not private."""
+    return STUDY.randomness if wildcards.number == "1" else reporting_params(wildcards)
+
+
+def figure_code(wildcards):
+    """The hash of what draws a figure: its own module, and what figures share."""
+    return code_digest(module_of(int(wildcards.number)))
 
 
 def reporting_params(wildcards):

@@ -48,13 +48,15 @@ rule figure:
         multiext(f"{RESULTS}/figures/fig{{number}}", ".pdf", ".png", ".svg", ".csv"),
     log:
         f"{RESULTS}/logs/figure/fig{{number}}.log",
+    wildcard_constraints:
+        number="|".join(map(str, STUDY.figures)) or "none",
     conda:
         "../../envs/train.yaml"
     params:
         study=STUDY_FILE,
         stem=stem,
-        settings=reporting_params,
-        code=code_digest("promptdp.reporting.figures"),
+        settings=figure_params,
+        code=figure_code,
     shell:
         "promptdp figure {wildcards.number} --study {params.study} --inputs {input} --stem {params.stem} 2> {log}"
 
