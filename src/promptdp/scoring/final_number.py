@@ -28,7 +28,7 @@ TRIED = 8
 """Markers and explicit statements tried, from the last one back."""
 MARKER = re.compile(r"#{4,}")
 AROUND = r"[ \t$\\(){}\[\]£€]{0,8}"
-UNIT = r"(?:[ \t]?[A-Za-z%°./]{1,20}(?![A-Za-z])){0,2}"
+UNIT = r"(?:[ \t]?[A-Za-z%°/][A-Za-z%°./]{0,19}(?![A-Za-z])){0,2}"
 BESIDE = 100
 """How many characters may stand between two numbers of one expression or choice."""
 OPERATION = re.compile(

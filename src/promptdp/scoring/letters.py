@@ -44,7 +44,7 @@ CORRECTED = re.compile(r"[,;.—–]?\s(?:but(?: rather)?|rather|it is|it['’]s
 CONDITION = re.compile(r"\s(?:only )?(?:if|unless|when|provided|assuming)\b", re.IGNORECASE)
 HEDGES = (
     r"(?:(?:maybe|perhaps|possibly|probably|potentially|also|even|else|arguably|less|more|likely|it"
-    r"|could be|might be),?\s)"
+    r"|(?:could|might|may) (?:also )?be),?\s)"
 )
 LETTER = rf"(?<![\w'’-]){NOUN}{OPEN}(?P<joined>[B-E]|A(?!\s[a-z])|[a-e](?=\s*(?:[.,;*)\]]|$))){EDGE}"
 CLAIM = r"(?!\s(?:is|are|was|were|has|does|do|cannot|can|seems?|makes?|would|will|could)\b)"

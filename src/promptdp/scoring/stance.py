@@ -27,11 +27,12 @@ SUPPOSITIONS = vocabulary(
     "if provided suppose supposing assume assuming imagine pretend pretending whether unless hypothetically"
 )
 REPORTS = vocabulary(
-    "say says said saying think thinks thinking believe believes believed claims "
+    "say says said saying think thinks thinking believe believes believed guess guesses guessed claims "
     "claimed argue argues argued expect expects assert asserts asserted assumes"
 )
 """What is said by others; by the response itself (`SPEAKERS`) it is a statement."""
 SPEAKERS = vocabulary("i we")
+OWNERS = vocabulary("my our")
 ERRORS = vocabulary(
     "thought tempted tempting temptation mistake mistakenly error misconception trap wrongly incorrectly "
     "falsely erroneously sight glance initially originally premature hasty"
@@ -42,9 +43,8 @@ DISOWNED = vocabulary(
     "second-best next-best least less worst bad"
 )
 """What an answer is called that is not the answer."""
-HEDGES = vocabulary(
-    "maybe perhaps probably possibly presumably seems seem appears uncertain might may guess guesses guessed"
-)
+CONTRACTED = vocabulary("it's that's here's there's what's he's she's who's")
+HEDGES = vocabulary("maybe perhaps probably possibly presumably seems seem appears uncertain might may")
 CONDITIONS = vocabulary("if unless assuming provided depending depends otherwise")
 COMPARATIVES = vocabulary(
     "more less fewer greater larger smaller higher lower bigger older younger longer shorter"
@@ -52,7 +52,8 @@ COMPARATIVES = vocabulary(
 BOUNDS = re.compile(
     rf"\b(?:anything (?:but|except|other than)|far from|except|could (?:also |well )?be|either|both|between"
     rf"|somewhere|(?:{'|'.join(sorted(COMPARATIVES))}|other|rather) than|at (?:least|most)|almost|nearly"
-    r"|whether|(?:is|are|be|can|for|has|have) up to|(?:is|are|was|be) (?:well )?(?:over|under|above|below)|say)\b",
+    r"|whether|(?:is|are|be|can|for|has|have) up to"
+    r"|(?:is|are|was|be) (?:well )?(?:over|under|above|below)|say)\b",
     re.IGNORECASE,
 )
 """What only bounds or offers a value."""
@@ -129,7 +130,7 @@ CLAUSE = re.compile(
     r"|however|still)\b",
     re.IGNORECASE,
 )
-ASKS = re.compile(r"^[^\w$]*(?:is|are|was|could|can|does|do|did|should|would|might|why|how|what)\b", re.I)
+ASKS = re.compile(r"^[^\w$]*(?:is|are|was|could|can|does|do|did|should|would|might|why)\b", re.I)
 WAYS = re.compile(r"\b(?:at first|so far|let(?:['’]?s| us| me) (?:try|say|guess))\b", re.IGNORECASE)
 COUNTERFACTUAL = re.compile(
     r"\bif (?:(?:i|we|one) had to|(?:it|this|that|the (?:question|problem)) (?:were|was|had|asked|said))\b"
@@ -138,6 +139,8 @@ COUNTERFACTUAL = re.compile(
 )
 """A condition that the response does not claim to hold."""
 ASKED = re.compile(r"[\s*_$)\"']{0,4}(?:,\s(?:right|correct|no|yes|is it|isn['’]t it))?\?", re.I)
+LITOTES = re.compile(r"\b(?:no|without (?:a|any)) doubt\b|\bnot (?:hard|difficult|surprising(?:ly)?)\b", re.I)
+"""Denials that affirm."""
 FORMULA = re.compile(r"\$[^$]*\$|\\\([^()]*\\\)")
 WORDS = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*")
 REASONS = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
@@ -150,18 +153,26 @@ def sentence_start(text: str, at: int) -> int:
 
 
 def disowned(before: str) -> bool:
-    """Whether the last words before an answer call it wrong, earlier or only an alternative."""
-    return bool(set(words_of(_clause(before))[-2:]) & DISOWNED)
+    """Whether the last words before an answer call it wrong, earlier, only an alternative or another's."""
+    last = words_of(_clause(before))[-2:]
+    return bool(set(last) & DISOWNED) or (
+        last != [] and last[-1].endswith("'s") and last[-1] not in CONTRACTED
+    )
 
 
 def _clause(before: str) -> str:
     """The clause that words before a place leave open, formulas as signs."""
-    return CLAUSE.split(FORMULA.sub("$", before[-NEARBY_CHARACTERS:]))[-1]
+    return CLAUSE.split(LITOTES.sub("", FORMULA.sub("$", before[-NEARBY_CHARACTERS:])))[-1]
 
 
 def reported(words: list[str]) -> bool:
     """Whether words say that somebody else says something."""
-    return any(w in REPORTS and not SPEAKERS & set(words[max(0, i - 3) : i]) for i, w in enumerate(words))
+    return any(
+        w in REPORTS
+        and not SPEAKERS & set(words[max(0, i - 3) : i])
+        and not (w == "guess" and OWNERS & set(words[max(0, i - 2) : i]))
+        for i, w in enumerate(words)
+    )
 
 
 def unasserted(before: str) -> Reason | None:
@@ -173,7 +184,7 @@ def unasserted(before: str) -> Reason | None:
     clause = _clause(before)
     words = words_of(clause)
     said = set(words)
-    if said & (SUPPOSITIONS | ERRORS) or reported(words) or set(words[-2:]) & DISOWNED:
+    if said & (SUPPOSITIONS | ERRORS) or reported(words) or disowned(before):
         return Reason.NO_ANSWER
     if ASKS.match(clause) or WAYS.search(clause) or COUNTERFACTUAL.search(before):
         return Reason.NO_ANSWER
@@ -189,7 +200,7 @@ def conditional(statement: str) -> bool:
 def evasive(words: str) -> bool:
     """Whether the words between a cue and its value deny, doubt or only bound the value."""
     said = set(words_of(words))
-    return bool(said & (NEGATIONS | DENIALS | HEDGES)) or BOUNDS.search(words) is not None
+    return bool(said & (NEGATIONS - {"no"} | DENIALS | HEDGES)) or BOUNDS.search(words) is not None
 
 
 def asked(after: str) -> bool:

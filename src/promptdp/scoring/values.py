@@ -34,7 +34,7 @@ PREPOSITIONS = vocabulary("in by from with among within on than into per over du
 BOUNDS = vocabulary(
     "than least most between over under after below above beyond near exceed exceeds divide divides"
 )
-DENYING = {("rule", "out"), ("ruled", "out"), ("far", "from")} | {
+DENYING = {("rule", "out"), ("ruled", "out"), ("far", "from"), ("would", "guess")} | {
     ("too", excess) for excess in ("large", "small", "big", "many", "few", "high", "low")
 }
 """Pairs of words that deny what they go with."""

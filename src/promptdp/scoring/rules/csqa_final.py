@@ -19,7 +19,7 @@ NOUN = r"(?:answer|ans|choice|option|pick|selection|conclusion|best (?:fit|match
 GOOD = r"(?:final|correct|best|right|most\s\w+|only)"
 SURE = (
     r"(?:,?\s{0,3}(?:therefore|thus|clearly|definitely|certainly|surely|obviously|undoubtedly|most likely"
-    r"|likely|indeed|then|so|simply|still|for sure|of course|in fact|actually|without a doubt"
+    r"|probably|likely|indeed|then|so|simply|still|for sure|of course|in fact|actually|without a doubt"
     r"|none other than),?){0,2}"
     r"(?:\s{0,3}(?:clear|obvious|evident|simple|straightforward|easy)\s?[:：—–])?"
 )
