@@ -281,6 +281,20 @@ def _executions(options: argparse.Namespace) -> None:
     list_executions(load_study(options.study), options.inputs, options.stores, options.stem)
 
 
+def _explain(options: argparse.Namespace) -> None:
+    from promptdp.reporting.provenance.chain import explain
+    from promptdp.reporting.provenance.shown import as_json, as_text, broken, verdict
+
+    explanation = explain(options.of, options.study)
+    if options.json:
+        print(json.dumps(as_json(explanation), indent=1, sort_keys=True, allow_nan=False))
+    else:
+        print(as_text(explanation, options.all))
+    print(f"promptdp: {verdict(explanation)}", file=sys.stderr)
+    if broken(explanation):
+        raise SystemExit(1)
+
+
 def _compare_published(options: argparse.Namespace) -> None:
     from promptdp.reporting.published.suite import compare_published
     from promptdp.study import load_study
@@ -550,6 +564,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--inputs", type=Path, nargs="+", required=True)
     sub.add_argument("--stores", type=Path, nargs="+", required=True, help="folders of kept executions")
     sub.add_argument("--stem", type=Path, required=True)
+
+    sub = verb("explain", _explain, "what a table or figure was made from, and what of it has changed since")
+    sub.add_argument("of", type=Path, metavar="FILE", help="a table, figure, contrast or file of scores")
+    sub.add_argument("--study", type=Path, help="its file; default: config/studies/NAME.yaml by its name")
+    sub.add_argument("--all", action="store_true", help="give every file a line of its own")
+    sub.add_argument("--json", action="store_true", help="print every link of the chain as JSON")
 
     sub = verb("compare-published", _compare_published, "check the paper's published values, without a GPU")
     _study_option(sub)

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from promptdp.errors import InputError
-from promptdp.files import canonical_json, sha256_bytes
 from promptdp.reporting import (
     accuracy_tables,
     arms_table,
@@ -22,6 +21,7 @@ from promptdp.reporting import (
 from promptdp.reporting.inputs import Inputs, read_inputs
 from promptdp.reporting.notes import headline, warnings
 from promptdp.reporting.table import Table, write_table
+from promptdp.reporting.twin import settings_sha256
 from promptdp.study import Study
 
 __all__ = ["TABLES", "Table", "make_checks", "make_table", "write_table"]
@@ -94,11 +94,6 @@ def make_checks(study: Study, inputs: Sequence[Path]) -> Table:
     if not read.score_files:
         raise InputError(f"checks: no input is a file of scores; give those of {study.name}")
     return _finished(checks.checks(study, read), study, read)
-
-
-def settings_sha256(study: Study) -> str:
-    """The SHA-256 of the settings that captions, rows and notes are made from: all but the base's."""
-    return sha256_bytes(canonical_json(study.model_dump(mode="json", exclude={"base"})).encode())
 
 
 def _finished(table: Table, study: Study, inputs: Inputs) -> Table:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.files import canonical_json, sha256_bytes, sha256_file, with_ending, write_json
+from promptdp.study import Study
 
 SEAL = "sha256"
 
@@ -26,3 +27,8 @@ def write_twin(
 def seal(twin: Mapping[str, Any]) -> str:
     """The SHA-256 of all that a twin says besides its seal: whether it was edited since it was written."""
     return sha256_bytes(canonical_json({key: twin[key] for key in twin if key != SEAL}).encode())
+
+
+def settings_sha256(study: Study) -> str:
+    """The SHA-256 of the settings that captions, rows and notes are made from: all but the base's."""
+    return sha256_bytes(canonical_json(study.model_dump(mode="json", exclude={"base"})).encode())
