@@ -45,7 +45,7 @@ rule figure:
     input:
         figure_inputs,
     output:
-        multiext(f"{RESULTS}/figures/fig{{number}}", ".pdf", ".png", ".svg", ".csv"),
+        multiext(f"{RESULTS}/figures/fig{{number}}", ".pdf", ".png", ".svg", ".csv", ".json"),
     log:
         f"{RESULTS}/logs/figure/fig{{number}}.log",
     wildcard_constraints:
@@ -66,7 +66,7 @@ rule executions:
         runs=all_runs(),
         contrasts=all_contrasts(),
     output:
-        multiext(f"{RESULTS}/tables/executions", ".csv", ".md"),
+        multiext(f"{RESULTS}/tables/executions", ".csv", ".md", ".json"),
     log:
         f"{RESULTS}/logs/executions.log",
     conda:

@@ -11,15 +11,18 @@ from promptdp.files import (
     canonical_json,
     read_object,
     sha256_bytes,
+    sha256_file,
     with_ending,
     write_json,
     write_text,
 )
 from promptdp.forms import Form, of_study, validated
 from promptdp.reporting.forms import ContrastSummary, ExecutionFile, RunFile
+from promptdp.reporting.twin import write_twin
 from promptdp.study import Study
 
-SCHEMA = "promptdp/execution/1"
+SCHEMA, LIST = "promptdp/execution/1", "promptdp/executions/1"
+ENDINGS = ("csv", "md")
 COLUMNS = (
     "execution",
     "id",
@@ -42,7 +45,7 @@ def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path]
         study: the study.
         inputs: the run manifests and contrasts of this execution.
         stores: folders of kept executions, the recorded one first; a folder may not exist yet.
-        stem: output path without its ending; .csv and .md are written.
+        stem: output path without its ending; .csv, .md and .json, which names its inputs, are written.
 
     Raises:
         InputError: an input is neither run manifest nor contrast, or is of another study; no input is a run
@@ -67,6 +70,9 @@ def list_executions(study: Study, inputs: Sequence[Path], stores: Sequence[Path]
         kept[identity] = entry
     rows = [_row(entry, contrast) for entry in kept.values() for contrast in entry["contrasts"]]
     _write(rows, stem)
+    content = {"schema": LIST, "study": study.name, "executions": sorted(kept)}
+    sources = [*inputs, *(path for store in stores for path in sorted(store.glob("*.json")))]
+    write_twin(stem, content, {str(path): sha256_file(path) for path in sources}, ENDINGS)
 
 
 def _input(study: Study, path: Path) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def module_of(number: int) -> str:
 def make_figure(number: int, study: Study, inputs: Sequence[Path], stem: str | Path) -> None:
     """Write a figure by its number in the paper as STEM.pdf, STEM.svg and STEM.png, and its data as STEM.csv.
 
-    The same inputs give the same bytes.
+    STEM.json says what it was made from. The same inputs give the same bytes.
 
     Raises:
         InputError: there is no such figure, an input is not usable (`read_inputs`), or none holds what the
@@ -38,4 +38,4 @@ def make_figure(number: int, study: Study, inputs: Sequence[Path], stem: str | P
     # Imported here, since the workflow asks for the modules without needing matplotlib.
     from promptdp.reporting.drawing import write_drawing
 
-    write_drawing(module.draw, study, inputs, Path(stem))
+    write_drawing(number, module.draw, study, inputs, Path(stem))
