@@ -295,6 +295,12 @@ def _explain(options: argparse.Namespace) -> None:
         raise SystemExit(1)
 
 
+def _page(options: argparse.Namespace) -> None:
+    from promptdp.reporting.webpage import write_webpage
+
+    write_webpage(options.markdown, options.out)
+
+
 def _compare_published(options: argparse.Namespace) -> None:
     from promptdp.reporting.published.suite import compare_published
     from promptdp.study import load_study
@@ -570,6 +576,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--study", type=Path, help="its file; default: config/studies/NAME.yaml by its name")
     sub.add_argument("--all", action="store_true", help="give every file a line of its own")
     sub.add_argument("--json", action="store_true", help="print every link of the chain as JSON")
+
+    sub = verb("page", _page, "a Markdown page as a web page that needs nothing else, for the report")
+    sub.add_argument("markdown", type=Path, help="CommonMark with tables, as the other verbs write it")
+    sub.add_argument("--out", type=Path, required=True, help="the page, HTML")
 
     sub = verb("compare-published", _compare_published, "check the paper's published values, without a GPU")
     _study_option(sub)
