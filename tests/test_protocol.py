@@ -6,7 +6,7 @@ import pytest
 
 from promptdp.errors import InputError
 from promptdp.files import sha256_bytes
-from promptdp.protocol import amend, decide, load_protocol
+from promptdp.protocol import amend, check_decision, decide, load_protocol
 from promptdp.timeline import Job
 
 
@@ -122,6 +122,98 @@ def test_hashes_that_can_not_be_rewritten_are_refused_and_nothing_changes(folder
     assert (folder / "p.yaml").read_text() == text
 
 
-def test_every_frozen_file_of_the_micro_study_is_as_it_was_frozen(tmp_path):
-    for name in load_protocol("config/protocol/micro.yaml").decisions:
-        decide(name, "config/protocol/micro.yaml", tmp_path / f"{name}.json")
+@pytest.mark.parametrize("study", ["micro", "paper"])
+def test_all_that_a_protocol_of_the_repository_fixes_is_as_it_was_fixed(study):
+    path = f"config/protocol/{study}.yaml"
+    for name in load_protocol(path).decisions:
+        check_decision(name, path)
+
+
+SCORED = "results/tiny/scores/stories/gsm8k/{}/seed1.parquet"
+
+
+@pytest.fixture
+def seeds(folder, root):
+    """A protocol that fixes settings of a study, and came after scores and a table."""
+    (folder / "study.yaml").write_text(f"extends: {root}/config/studies/micro.yaml\nname: tiny\n")
+    (folder / "pilot.csv").write_text("rate,accuracy\n")
+    (folder / "s.yaml").write_text(
+        "study: study.yaml\n"
+        "reenacts: a story\n"
+        "decisions:\n"
+        "  seeds:\n"
+        "    statement: Two more.\n"
+        "    taken: After a look.\n"
+        "    settings:\n"
+        "      arms.gold.seeds: [1, 2]\n"
+        "      arms.gold.learning_rate: 0.001\n"
+        "      benchmarks.stories.prompt: '{question}'\n"
+        "    after:\n"
+        "      - score: {evaluation_sets: [stories], arms: [dp_grpo, control], seeds: [1]}\n"
+        "      - file: pilot.csv\n"
+        "    before:\n"
+        "      - train: {arms: [gold], seeds: [2]}\n"
+    )
+    evidence = [SCORED.format("control"), SCORED.format("dp_grpo")]
+    for path in evidence:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(path)
+    return [*evidence, "pilot.csv"]
+
+
+def test_a_stamp_holds_what_was_fixed_what_had_been_seen_and_what_must_follow(seeds, folder):
+    decide("seeds", "s.yaml", "stamp.json", seeds)
+    stamp = json.loads((folder / "stamp.json").read_text())
+    assert stamp["evidence"] == {path: sha256_bytes((folder / path).read_bytes()) for path in seeds}
+    assert stamp["settings"]["arms.gold.seeds"] == [1, 2] and stamp["frozen"] == {}
+    assert stamp["before"] == [{"train": {"arms": ["gold"], "seeds": [2]}}]
+    chosen = {"evaluation_sets": ["stories"], "arms": ["dp_grpo", "control"], "seeds": [1]}
+    assert stamp["after"] == [{"score": chosen}, {"file": "pilot.csv"}]
+    assert stamp["taken"] == "After a look." and stamp["reenacts"] == "a story"
+
+
+@pytest.mark.parametrize("given", [[], [0, 1], [0, 0, 1], [0, 1, 2, "p.yaml"]])
+def test_a_stamp_is_made_from_all_that_had_been_seen_and_nothing_else(given, seeds, folder):
+    evidence = [path if isinstance(path, str) else seeds[path] for path in given]
+    with pytest.raises(InputError, match="the decision 'seeds' came after 3 files, not"):
+        decide("seeds", "s.yaml", "stamp.json", evidence)
+    assert not (folder / "stamp.json").exists()
+
+
+def test_evidence_that_changed_changes_the_stamp(seeds, folder):
+    decide("seeds", "s.yaml", "one.json", seeds)
+    (folder / seeds[0]).write_text("another")
+    decide("seeds", "s.yaml", "two.json", seeds)
+    assert (folder / "one.json").read_bytes() != (folder / "two.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "value"),
+    [
+        ("arms: {gold: {seeds: [1, 2, 3]}}", "arms.gold.seeds", [1, 2, 3]),
+        ("arms: {gold: {learning_rate: 5.0e-6}}", "arms.gold.learning_rate", 5e-6),
+        (
+            "benchmarks: {stories: {prompt: 'Q: {question}\n\n\n  - it''s \"so\": x'}}",
+            "benchmarks.stories.prompt",
+            'Q: {question}\n\n- it\'s "so": x',
+        ),
+    ],
+)
+def test_a_setting_that_changed_stops_the_decision_until_an_amendment_fixes_it_anew(
+    change, key, value, seeds, folder
+):
+    with (folder / "study.yaml").open("a") as study:
+        study.write(change + "\n")
+    with pytest.raises(InputError, match=f"study.yaml: {key}: is not what the decision 'seeds' froze"):
+        decide("seeds", "s.yaml", "stamp.json", seeds)
+    amend("seeds", "s.yaml", "we meant this")
+    assert load_protocol("s.yaml").decisions["seeds"].settings[key] == value
+    decide("seeds", "s.yaml", "stamp.json", seeds)
+    (amendment,) = json.loads((folder / "stamp.json").read_text())["amendments"]
+    assert amendment["changed"][key]["to"] == value and amendment["reason"] == "we meant this"
+
+
+def test_a_changed_rule_is_frozen_before_its_decision_is_amended(folder):
+    (folder / "rule.py").write_text("answer = 2\n")
+    with pytest.raises(InputError, match=r"promptdp freeze rule && promptdp decide first .* --amend REASON"):
+        decide("first", "p.yaml", "stamp.json")

@@ -68,6 +68,25 @@ def frozen_files(decision: Decision) -> dict[str, str | None]:
     return files
 
 
+def check_decision(name: str, protocol_path: str | Path) -> dict[str, str | None]:
+    """Check that what a decision fixes is as it was, and return its frozen files with their hashes.
+
+    Raises:
+        InputError: the decision is unknown, its order can't be, a file is missing or changed since it was
+            frozen, or a setting is another than the decision's.
+    """
+    protocol, decision = _decision(name, protocol_path)
+    files = frozen_files(decision)
+    for file, digest in files.items():
+        if sha256_file(file) != digest:
+            raise InputError(f"{file}: {_changed(name, decision, protocol_path, file)}")
+    study = _study(protocol, protocol_path)
+    for key, value in decision.settings.items():
+        if study and setting(study, key) != value:
+            raise InputError(f"{protocol.study}: {key}: {_changed(name, decision, protocol_path)}")
+    return files
+
+
 def decide(
     name: str, protocol_path: str | Path, stamp: str | Path, evidence: Sequence[str | Path] = ()
 ) -> None:
@@ -77,18 +96,11 @@ def decide(
         evidence: the files that the decision came after, in any order.
 
     Raises:
-        InputError: the decision is unknown, its order can't be, a file is missing or changed since it was
-            frozen, a setting is another than the decision's, or `evidence` is not all that had been seen.
+        InputError: as `check_decision`, or `evidence` is not as many files as had been seen.
     """
+    files = check_decision(name, protocol_path)
     protocol, decision = _decision(name, protocol_path)
     study = _study(protocol, protocol_path)
-    files = frozen_files(decision)
-    for file, digest in files.items():
-        if sha256_file(file) != digest:
-            raise InputError(f"{file}: {_changed(name, decision, protocol_path, file)}")
-    for key, value in decision.settings.items():
-        if study and setting(study, key) != value:
-            raise InputError(f"{protocol.study}: {key}: {_changed(name, decision, protocol_path)}")
     count = len(decision.seen_files()) + (len(decision.seen_jobs(road(study))) if study else 0)
     if len(set(map(str, evidence))) != count:
         raise InputError(

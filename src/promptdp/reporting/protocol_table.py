@@ -74,7 +74,8 @@ def words(study: Study, what: Jobs | SeenFile, stamp: DecisionFile) -> str:
     text += f" with {stamp.scorer} as reward" if stamp.scorer and what.rule == "train" else ""
     text += f" of {', '.join(arms)}" if arms else ""
     text += f" on {', '.join(places)}" if places else ""
-    return text + (f", seeds {', '.join(map(str, what.seeds))}" if what.seeds else "")
+    seeds = what.seeds or ()
+    return text + (f", seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}" if seeds else "")
 
 
 def _joined(between: str, texts: Iterable[str]) -> str:
