@@ -31,6 +31,7 @@ PROTOCOL = """study: study.yaml
     before:
       - records_eval: {{evaluation_sets: [stories]}}
   more_seeds:
+    title: Seeds 3–4
     statement: Two more seeds.
     taken: Late.
     seen: A letter.
@@ -86,12 +87,12 @@ def test_a_row_says_when_a_decision_was_fixed_what_it_came_after_and_what_had_to
             "first: a misprint & more; second: a misprint",
         ],
         [
-            "More seeds",
+            "Seeds 3–4",
             "Two more seeds.",
             "Late. Seen: A letter.",
-            "gsm8k scores of Gold DP-SFT, Zero-advantage control on stories, seed 1; "
+            "gsm8k scores of Gold DP-SFT, Zero-advantage control on stories (seed 1); "
             "predictions of Public base; rule.txt",
-            "training of Gold DP-SFT on stories, seed 2",
+            "training of Gold DP-SFT on stories (seed 2)",
             "–",
         ],
     ]
@@ -112,8 +113,12 @@ def test_the_table_is_written_in_every_format_with_the_hashes_of_its_stamps(stam
     twin = json.loads((tmp_path / "table8.json").read_text())
     assert twin["number"] == 8 and set(twin["inputs"]) == {str(path) for path in stamps}
     with (tmp_path / "table8.csv").open() as lines:
-        assert [row["Decision"] for row in csv.DictReader(lines)] == ["Two rules", "More seeds"]
-    assert r"a misprint \& more" in (tmp_path / "table8.tex").read_text()
+        assert [row["Decision"] for row in csv.DictReader(lines)] == ["Two rules", "Seeds 3–4"]
+    latex = (tmp_path / "table8.tex").read_text()
+    assert "Seeds 3--4 &" in latex
+    assert (
+        r"a misprint \& more" in latex and r"\begin{tabular}{lllp{0.45\linewidth}p{0.45\linewidth}l}" in latex
+    )
     assert "| Two rules " in (tmp_path / "table8.md").read_text()
 
 

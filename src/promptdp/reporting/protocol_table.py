@@ -70,12 +70,15 @@ def words(study: Study, what: Jobs | SeenFile, stamp: DecisionFile) -> str:
     scorers = what.scorers or ([stamp.scorer] if stamp.scorer and what.rule == "score" else [])
     arms = [study.arms[arm].label if arm in study.arms else arm for arm in what.arms or ()]
     places = what.benchmarks or what.evaluation_sets or ()
-    text = f"{', '.join(scorers)} {NOUNS[what.rule]}".strip()
-    text += f" with {stamp.scorer} as reward" if stamp.scorer and what.rule == "train" else ""
-    text += f" of {', '.join(arms)}" if arms else ""
-    text += f" on {', '.join(places)}" if places else ""
-    seeds = what.seeds or ()
-    return text + (f", seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}" if seeds else "")
+    seeds = [str(seed) for seed in what.seeds or ()]
+    parts = (
+        f"{', '.join(scorers)} {NOUNS[what.rule]}".strip(),
+        f"of {', '.join(arms)}" if arms else "",
+        f"on {', '.join(places)}" if places else "",
+        f"with {stamp.scorer} as reward" if stamp.scorer and what.rule == "train" else "",
+        f"({'seeds' if len(seeds) > 1 else 'seed'} {', '.join(seeds)})" if seeds else "",
+    )
+    return " ".join(part for part in parts if part)
 
 
 def _joined(between: str, texts: Iterable[str]) -> str:

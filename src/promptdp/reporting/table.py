@@ -13,6 +13,8 @@ from promptdp.reporting.cells import Cell, label
 from promptdp.reporting.twin import write_twin
 
 SCHEMA = "promptdp/table/1"
+LONG = 60
+"""Characters of a text that LaTeX breaks into lines."""
 Row = tuple[Cell, ...]
 
 
@@ -115,7 +117,7 @@ def as_markdown(table: Table) -> str:
 
 def as_latex(table: Table) -> str:
     """A `table` environment in the style of the booktabs package, its notes below."""
-    alignment = "".join("r" if numeric else "l" for numeric in _numeric(table))
+    alignment = "".join(_alignment(table))
 
     def line(cells: Sequence[str]) -> str:
         return " & ".join(_latex(cell) for cell in cells) + r" \\"
@@ -138,6 +140,17 @@ def as_latex(table: Table) -> str:
             "",
         ]
     )
+
+
+def _alignment(table: Table) -> list[str]:
+    """LaTeX's columns: numbers to the right, words to the left, and long texts broken into lines."""
+    longest = [
+        max((len(row[place].text) for row in table.rows), default=0) for place in range(len(table.columns))
+    ]
+    broken = [length > LONG for length in longest]
+    share = f"p{{{0.9 / max(1, sum(broken)):.2f}\\linewidth}}"
+    numeric = _numeric(table)
+    return [share if long else "r" if right else "l" for long, right in zip(broken, numeric, strict=True)]
 
 
 def _numeric(table: Table) -> list[bool]:
@@ -181,7 +194,7 @@ _LATEX = {
     "<": r"$<$",
     ">": r"$>$",
 }
-_NUMBER = re.compile(r"(?<![\w.])[-+]\d[\d.,]*\d|(?<![\w.])[-+]\d")
+_NUMBER = re.compile(r"(?<![\w.-])[-+]\d[\d.,]*\d|(?<![\w.-])[-+]\d")
 _RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _LOWERED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
