@@ -210,6 +210,10 @@ def _stated(segment: str, whole: bool) -> Reading:
     operation = False
     for following in found_numbers[1:]:
         between = segment[number.end : following.start]
+        if len(between) > BESIDE:
+            if whole:
+                return Reading(UNCLEAR, following.end)
+            break
         joint = JOINT.fullmatch(between)
         if OPERATION.fullmatch(between):
             operation = True
