@@ -19,7 +19,7 @@ from promptdp.reporting.tables import make_table
 from promptdp.statistics.contrast_files import contrast_files
 from tests.reporting import fabricated, swept
 
-ENDINGS = ("pdf", "svg", "png", "csv")
+ENDINGS = ("pdf", "svg", "png", "csv", "json")
 
 
 def contents(stem):
@@ -269,7 +269,7 @@ def test_the_same_inputs_give_the_same_bytes_in_another_process(made, with_block
     program = (
         "import sys; from pathlib import Path; from promptdp.study import load_study;"
         "from promptdp.reporting.figures import make_figure;"
-        "make_figure(int(sys.argv[1]), load_study(sys.argv[2]), map(Path, sys.argv[4:]), sys.argv[3])"
+        "make_figure(int(sys.argv[1]), load_study(sys.argv[2]), [*map(Path, sys.argv[4:])], sys.argv[3])"
     )
     assert swept.study(tmp_path) == study
     (tmp_path / "matplotlibrc").write_text("font.family: monospace\nlines.linewidth: 9\nsavefig.dpi: 50\n")

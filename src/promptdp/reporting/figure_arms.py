@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from promptdp.reporting import style
 from promptdp.reporting.drawing import Drawing
-from promptdp.reporting.forest import frame, key_of, mark, statement
+from promptdp.reporting.forest import frame, key_of, mark, room, statement
 from promptdp.reporting.inputs import Inputs, read_inputs
 from promptdp.reporting.notes import arm_label
 from promptdp.reporting.points import COLUMNS, Point, against_base, endpoints, no_contrasts
@@ -64,7 +64,8 @@ def _rows(study: Study, points: Sequence[Point]) -> dict[tuple[str, int | None],
     for arm in study.arms:
         seeds = sorted({point.seed for point in points if point.arm == arm and point.seed is not None})
         if seeds:
-            rows[arm, None] = line
-            rows |= {(arm, seed): line + LINES_TO_SEED + place for place, seed in enumerate(seeds)}
-            line = rows[arm, seeds[-1]] + LINES_BETWEEN_ARMS
+            space = room(arm_label(study, arm))
+            rows[arm, None] = line + space
+            rows |= {(arm, seed): line + space + LINES_TO_SEED + n for n, seed in enumerate(seeds)}
+            line = rows[arm, seeds[-1]] + space + LINES_BETWEEN_ARMS
     return rows

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from promptdp.reporting import style
 from promptdp.reporting.drawing import Drawing
-from promptdp.reporting.forest import frame, key_of, mark, statement
+from promptdp.reporting.forest import frame, key_of, mark, room, statement
 from promptdp.reporting.inputs import Inputs, read_inputs
 from promptdp.reporting.notes import arm_label
 from promptdp.reporting.points import COLUMNS, Point, against_base, endpoints, no_contrasts
@@ -75,9 +75,7 @@ def differences_to_base(study: Study, inputs: Inputs) -> list[BlockPoint]:
 
 
 def _draw(study: Study, points: Sequence[BlockPoint]) -> Figure:
-    lines = _lines(points)
-    firsts = {block: line for (block, _), line in reversed(lines.items())}
-    headings = {line - LINES_TO_ARM: block for block, line in firsts.items()}
+    headings, lines = _rows(study, points)
     guide = Line2D([], [], label="the reference's gain", **GUIDE_LOOK)
     figure, axes = frame(
         study,
@@ -102,15 +100,17 @@ def _draw(study: Study, points: Sequence[BlockPoint]) -> Figure:
     return figure
 
 
-def _lines(points: Sequence[BlockPoint]) -> dict[Place, float]:
-    """The line of each place, from the top: a block's heading, then its arms."""
-    blocks = list(dict.fromkeys(point.block for point in points))
-    places = sorted(dict.fromkeys(point.place for point in points), key=lambda place: blocks.index(place[0]))
+def _rows(study: Study, points: Sequence[BlockPoint]) -> tuple[dict[float, str], dict[Place, float]]:
+    """The headings of blocks by their line from the top, and the line of each place."""
+    headings: dict[float, str] = {}
     lines: dict[Place, float] = {}
-    line, above = -LINES_BETWEEN_BLOCKS, None
-    for place in places:
-        if place[0] != above:
-            line += LINES_BETWEEN_BLOCKS + LINES_TO_ARM
-        lines[place] = line
-        line, above = line + LINES_BETWEEN_ARMS, place[0]
-    return lines
+    line = 0.0
+    for block in dict.fromkeys(point.block for point in points):
+        headings[line + room(block)] = block
+        line += 2 * room(block) + LINES_TO_ARM
+        for arm in dict.fromkeys(point.point.arm for point in points if point.block == block):
+            space = room(arm_label(study, arm))
+            lines[block, arm] = line + space
+            line += 2 * space + LINES_BETWEEN_ARMS
+        line += LINES_BETWEEN_BLOCKS
+    return headings, lines

@@ -21,7 +21,7 @@ from promptdp.study import Study
 INCHES_PER_LINE, INCHES_PER_ENTRY = 0.085, 0.15
 INCHES_AROUND_PANEL, INCHES_AROUND_KEY = 0.75, 0.2  # titles and axis; the space above and below
 PANELS_ABREAST = 3
-CHARACTERS = 27  # of a row's name, before it goes on below
+CHARACTERS, LINES_OF_TEXT = 27, 1.6  # of a row's name before it goes on below, and how far below
 
 
 def frame(
@@ -75,6 +75,11 @@ def mark(axis: Axes, line: float, point: Point, color: str, marker: str, look: M
     """A point with its interval on a line of a panel."""
     axis.plot([point.low_pp, point.high_pp], [line, line], color=color, linewidth=look["linewidth"])
     axis.plot(point.difference_pp, line, marker=marker, color=color, **look)
+
+
+def room(name: str) -> float:
+    """How many lines the name of a row takes above the row, and as many below, if it is long."""
+    return LINES_OF_TEXT * (len(textwrap.wrap(name, CHARACTERS)) - 1) / 2
 
 
 def key_of(looks: Iterable[tuple[str, str, str, Mapping[str, Any]]]) -> list[Line2D]:
