@@ -20,9 +20,10 @@ tables: $(VENV)/ready  ## train the study's arms and make its tables (STUDY=micr
 figures: $(VENV)/ready  ## make the study's figures
 	@$(call campaign,figures)
 
-report: $(VENV)/ready  ## make everything, and report.html from it
+report: $(VENV)/ready  ## make everything, and report.html of it and of what else was made
 	@$(call campaign,all)
-	@$(RUN) snakemake all --report report.html $(SETTINGS)
+	@$(call campaign,pages)
+	@$(RUN) snakemake all pages --report report.html $(SETTINGS)
 
 test: $(VENV)/dev  ## run the tests
 	@$(RUN) pytest -n 2 --dist loadgroup

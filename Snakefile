@@ -9,6 +9,7 @@
 #   snakemake --cores all tables --config source=recorded   the recorded run's tables, without training
 #   snakemake --cores 1 compare_published                   the paper's values, checked without a GPU
 #   snakemake --cores all release                           the folder of every private run that may be published
+#   snakemake --cores all pages                             what the report shows; then pages --report report.html
 
 from snakemake.utils import min_version
 
@@ -16,6 +17,9 @@ min_version("9.20")
 
 
 configfile: "config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
 
 
 # The road, in its order.
@@ -32,6 +36,7 @@ include: "workflow/rules/evidence.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/published.smk"
+include: "workflow/rules/pages.smk"
 
 
 onstart:
@@ -51,3 +56,4 @@ rule all:
     input:
         rules.tables.input,
         rules.figures.input,
+        decision_pages(),

@@ -298,7 +298,7 @@ def _explain(options: argparse.Namespace) -> None:
 def _page(options: argparse.Namespace) -> None:
     from promptdp.reporting.webpage import write_webpage
 
-    write_webpage(options.markdown, options.out)
+    write_webpage(options.page, options.out)
 
 
 def _compare_published(options: argparse.Namespace) -> None:
@@ -577,8 +577,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--all", action="store_true", help="give every file a line of its own")
     sub.add_argument("--json", action="store_true", help="print every link of the chain as JSON")
 
-    sub = verb("page", _page, "a Markdown page as a web page that needs nothing else, for the report")
-    sub.add_argument("markdown", type=Path, help="CommonMark with tables, as the other verbs write it")
+    sub = verb("page", _page, "a page as a web page that needs nothing else, for the report")
+    sub.add_argument("page", type=Path, help="Markdown as the other verbs write it, SVG or JSON")
     sub.add_argument("--out", type=Path, required=True, help="the page, HTML")
 
     sub = verb("compare-published", _compare_published, "check the paper's published values, without a GPU")

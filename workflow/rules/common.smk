@@ -115,17 +115,24 @@ def recorded_settings(manifest):
 def forget_private_facts():
     """Take clock readings and content hashes of private records out of Snakemake's own notes.
 
-    Snakemake keeps both for every job and shows the first in its report. Without them it compares dates.
+    Snakemake keeps both for every job and shows the first in its report. Without them it compares dates. Of
+    steps that read no records it keeps how long they took, but not when: what lies between two of them would
+    tell how long the private ones took.
     """
     fresh = Path(".snakemake/note.new")
     for path in filter(Path.is_file, Path(".snakemake/metadata").rglob("*")):
         note = read_json(path)
         if note["rule"] in ("records", "train"):
-            note["starttime"] = note["endtime"] = 0.0
+            took = 0.0
             kept = note["input_checksums"] or {}
             note["input_checksums"] = {k: v for k, v in kept.items() if k not in PRIVATE_INPUTS}
-            fresh.write_text(json.dumps(note))
-            fresh.replace(path)
+        elif note["starttime"]:
+            took = note["endtime"] - note["starttime"]
+        else:
+            continue
+        note["starttime"], note["endtime"] = 0.0, took
+        fresh.write_text(json.dumps(note))
+        fresh.replace(path)
 
 
 def close_private_zone():
@@ -553,6 +560,76 @@ def figure_code(wildcards):
 def reporting_params(wildcards):
     """The study's settings that captions and rows are made from."""
     return STUDY.model_dump_json(exclude={"base"})
+
+
+# --- the report ---
+
+FIGURE_SPACE = "\u2007"  # as wide as a digit
+TABLE_TITLES = {
+    "table1": "Benchmarks and settings",
+    "table2": "Gains over each comparator",
+    "table3": "Accuracy on the first benchmark",
+    "table4": "Accuracy on the second benchmark",
+    "table5": "Accuracy on the third benchmark",
+    "table6": "Privacy accounting",
+    "table7": "Mechanism parameters",
+    "table8": "Protocol decisions",
+    "table9": "Arms",
+    "table10": "Accuracy of every seed",
+    "table11": "Differences of every seed",
+    "table12": "Supporting comparisons",
+    "table13": "Transfer",
+    "table14": "Gains by the format of the base's answer",
+    "checks": "Length, cap and unread answers",
+    "executions": "Every execution",
+}
+FIGURE_TITLES = {
+    "1": "A round of the algorithm",
+    "2": "Every arm against the base",
+    "3": "Supporting comparisons against the base",
+}
+
+
+def table_labels(wildcards):
+    """A table's number, padded since labels are sorted as texts, and a title; letters where it has no number."""
+    number = wildcards.table.removeprefix("table")
+    place = {"checks": "A", "executions": "B"}.get(number) or number.rjust(2, FIGURE_SPACE)
+    return {"no.": place, "title": TABLE_TITLES[wildcards.table]}
+
+
+def figure_labels(wildcards):
+    return {"no.": wildcards.figure, "title": FIGURE_TITLES[wildcards.figure]}
+
+
+def decision_labels(wildcards):
+    """A decision's place in the protocol, and its name."""
+    place = list(PROTOCOL.decisions).index(wildcards.decision) + 1
+    return {"no.": str(place).rjust(2, FIGURE_SPACE), "title": wildcards.decision}
+
+
+def table_pages():
+    """A page for each table of the study."""
+    names = [*(f"table{number}" for number in STUDY.tables), "checks", "executions"]
+    return [f"{RESULTS}/report/tables/{name}.html" for name in names]
+
+
+def figure_pages():
+    """A page for each figure of the study."""
+    return [f"{RESULTS}/report/figures/fig{number}.html" for number in STUDY.figures]
+
+
+def decision_pages():
+    """A page for each decision of the protocol."""
+    return [f"{RESULTS}/report/protocol/{name}.html" for name in (PROTOCOL.decisions if PROTOCOL else ())]
+
+
+def made_pages():
+    """Pages of what other targets have made. A recorded run is not what was verified or released here."""
+    names = ["assurance/scorer_audit", "published/published"]
+    names += [] if RECORDED else ["assurance/verification"]
+    pages = [f"{RESULTS}/report/{name}.html" for name in names if Path(f"{RESULTS}/{name}.md").is_file()]
+    releases = [] if RECORDED else [Path(page).parent for page in all_releases() if Path(page).is_file()]
+    return pages + [f"{RESULTS}/report/{folder.relative_to(RESULTS)}.html" for folder in releases]
 
 
 # --- the published values ---

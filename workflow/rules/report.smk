@@ -86,8 +86,10 @@ rule tables:
         expand(f"{RESULTS}/tables/table{{number}}.md", number=STUDY.tables),
         f"{RESULTS}/tables/checks.md",
         f"{RESULTS}/tables/executions.md",
+        table_pages(),
 
 
 rule figures:
     input:
         expand(f"{RESULTS}/figures/fig{{number}}.pdf", number=STUDY.figures),
+        figure_pages(),

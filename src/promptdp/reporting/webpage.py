@@ -1,5 +1,6 @@
-"""A Markdown page as a web page that needs nothing else: no network, no script, no other file."""
+"""A page as a web page that needs nothing else: no network, no script, no other file."""
 
+import base64
 from html import escape
 from pathlib import Path
 
@@ -13,7 +14,8 @@ PAGE = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>{title}</title>
 <style>
 body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; background: #fff; }}
@@ -23,9 +25,11 @@ table {{ border-collapse: collapse; border-top: 2px solid; border-bottom: 2px so
 table {{ font-variant-numeric: tabular-nums; font-size: 14px; }}
 th {{ border-bottom: 1px solid; text-align: left; }}
 th, td {{ padding: 0.2rem 0.7rem; vertical-align: top; }}
+td[style*=right] {{ white-space: nowrap; }}
+img {{ width: 100%; max-width: 60rem; }}
 tbody tr:hover {{ background: #f0f4f8; }}
 code, pre {{ font-family: ui-monospace, monospace; font-size: 13px; background: #f4f4f4; }}
-pre {{ padding: 0.5rem; overflow-x: auto; }}
+pre {{ padding: 0.5rem; white-space: pre-wrap; }}
 </style>
 </head>
 <body>
@@ -36,18 +40,32 @@ pre {{ padding: 0.5rem; overflow-x: auto; }}
 
 def as_webpage(markdown: str, title: str) -> str:
     """A page in Markdown (CommonMark and tables) as HTML; HTML in it is shown as it stands, never obeyed."""
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    return PAGE.format(title=escape(title), body=body)
+    return _page(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), title)
 
 
-def write_webpage(markdown: Path, out: Path) -> None:
-    """Write a file of Markdown as a web page, its title the file's name.
+def write_webpage(path: Path, out: Path) -> None:
+    """Write Markdown, a drawing (SVG) or JSON as it stands as a web page; its title is the file's name.
 
     Raises:
-        InputError: the file cannot be read as text.
+        InputError: the file cannot be read, or is no text.
     """
+    content = read_bytes(path)
     try:
-        text = read_bytes(markdown).decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{markdown}: is no text; give a page in Markdown") from None
-    write_text(out, as_webpage(text, markdown.stem))
+        raise InputError(f"{path}: is no text; give a page in Markdown, a drawing in SVG, or JSON") from None
+    match path.suffix:
+        case ".svg":
+            data = base64.b64encode(content).decode()
+            page = _page(
+                f'<img alt="{escape(path.stem)}" src="data:image/svg+xml;base64,{data}">\n', path.stem
+            )
+        case ".json":
+            page = _page(f"<pre>{escape(text)}</pre>\n", path.stem)
+        case _:
+            page = as_webpage(text, path.stem)
+    write_text(out, page)
+
+
+def _page(body: str, title: str) -> str:
+    return PAGE.format(title=escape(title), body=body)
