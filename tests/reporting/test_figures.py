@@ -273,11 +273,11 @@ def test_the_same_inputs_give_the_same_bytes_in_another_process(made, with_block
     )
     assert swept.study(tmp_path) == study
     (tmp_path / "matplotlibrc").write_text("font.family: monospace\nlines.linewidth: 9\nsavefig.dpi: 50\n")
-    arguments = [str(number), str(tmp_path / "tiny.yaml"), str(tmp_path / "figure"), *map(str, paths[::-1])]
+    arguments = [str(number), str(tmp_path / "tiny.yaml"), str(tmp_path / stem.name), *map(str, paths[::-1])]
     environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C.UTF-8"}
     environment["MATPLOTLIBRC"] = str(tmp_path)
     subprocess.run([sys.executable, "-c", program, *arguments], check=True, env=environment)
-    assert contents(tmp_path / "figure") == contents(stem)
+    assert contents(tmp_path / stem.name) == contents(stem)
 
 
 def test_a_figures_code_is_its_own_module_and_what_all_share_and_that_of_no_other_figure_or_table():
