@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 from promptdp.errors import InputError
 from promptdp.files import read_object
 from promptdp.forms import Form
+from promptdp.study import RunSettings
 
 Hashes = dict[str, str]
 F = TypeVar("F", bound=Form)
@@ -72,16 +73,6 @@ class MechanismForm(Form):
     clipping_norm: float | None
 
 
-class RunSettingsForm(Form):
-    """The settings of a run."""
-
-    benchmark: str
-    arm: str
-    objective: str
-    advantage: str
-    replay_reserve: int = 0
-
-
 class RewardForm(Form):
     """The scorer that gave a run its reward."""
 
@@ -98,7 +89,7 @@ class BudgetForm(Form):
 class RunForm(Form):
     """The manifest of a run."""
 
-    settings: RunSettingsForm
+    settings: RunSettings
     seed: int
     execution: int
     mechanism: MechanismForm

@@ -99,9 +99,9 @@ def verdict(explanation: Explanation) -> str:
     if not found:
         return f"{explanation.of}: nothing that it was made from has changed"
     first, *more = found
-    others = f", and {len(more)} more" if more else ""
+    others = f" (and {len(more)} more)" if more else ""
     what = "is missing" if first.status == "missing" else "has changed"
-    return f"{_subject(first)}: {what} since {explanation.of} was made{others}"
+    return f"{_subject(first)}: {what}, and {explanation.of} was made from it as it was{others}"
 
 
 def _rank(link: Link) -> int:

@@ -134,16 +134,19 @@ def _ledger_link(book: Book, file: Path, summary: LedgerSummary | None, head: st
 
 
 def _calibration_of(book: Book, form: RunForm, root: Path) -> Link:
-    """The calibration of a run's mechanism, known by its numbers."""
-    stated = form.mechanism
-    rounds = stated.rounds + form.settings.replay_reserve
-    wanted = (stated.slots, stated.expected, rounds, stated.delta, stated.noise_multiplier)
-    for file in sorted((root / "calibration").glob("*.json")):
-        other = read_form(CalibrationForm, file)
-        if other and (other.slots, other.expected, other.rounds, other.delta, other.sigma) == wanted:
-            return calibration(book, file, None)
-    file = root / "calibration" / f"n{stated.slots}-m{stated.expected}-T{rounds}-*.json"
-    return book.link("calibration", file.stem, file, None, "missing")[0]
+    """The calibration of a run's mechanism, which must hold the numbers that the run states."""
+    stated, settings = form.mechanism, form.settings
+    link = calibration(book, root / "calibration" / f"{settings.mechanism_name}.json", None)
+    wanted = {
+        "slots": stated.slots,
+        "expected": stated.expected,
+        "rounds": settings.calibrated_rounds,
+        "delta": stated.delta,
+        "sigma": stated.noise_multiplier,
+    }
+    if link.readable and {key: link.facts.get(key) for key in wanted} != wanted:
+        link.status = "changed"
+    return link
 
 
 def _numbers(form: RunForm) -> dict[str, Any] | None:
