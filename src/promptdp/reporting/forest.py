@@ -61,7 +61,8 @@ def frame(
     axes = dict(zip(sets, grid.flat, strict=False))
     for letter, (name, axis) in zip(string.ascii_lowercase, axes.items(), strict=False):
         _furnish(axis)
-        _title(axis, f"({letter}) {name}", f"{scorers_of(study, name)['strict']}, base {sets[name]:.1f}%")
+        title = f"({letter}) {name}" if len(sets) > 1 else name
+        _title(axis, title, f"{scorers_of(study, name)['strict']}, base {sets[name]:.1f}%")
     for axis in grid[:, 0]:
         _name_rows(axis, rows, headings)
     grid[0, 0].set_ylim(lines, -1)
