@@ -51,9 +51,9 @@ def read(checkout: Checkout, path: str) -> dict:
     return yaml.safe_load((checkout.folder / path).read_text())
 
 
-def printed(checkout: Checkout, *arguments: str, study: str = SMALL) -> Graph:
+def printed(checkout: Checkout, *arguments: str, study: str = SMALL, targets=("all", "protocol")) -> Graph:
     """The graph of what a dry run would do; all of it with --forceall."""
-    result = checkout.snakemake("all", "protocol", "--dry-run", *arguments, study=study)
+    result = checkout.snakemake(*targets, "--dry-run", *arguments, study=study)
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
     return Graph.read(result.stdout)
 
@@ -196,6 +196,18 @@ def made(ordered, graphs) -> Checkout:
     assert touched.returncode == 0, touched.stderr[-2000:]
     assert printed(ordered).jobs == []
     return ordered
+
+
+def test_a_score_that_a_decision_came_after_is_remade_alone(made):
+    score = "results/small/scores/choices/csqa_strict/dp_grpo/seed1.parquet"
+    text = (made.folder / score).read_bytes()
+    (made.folder / score).unlink()
+    try:
+        assert printed(made).jobs == []
+        assert printed(made, targets=[score]).jobs == [("score", (score,))]
+    finally:
+        (made.folder / score).write_bytes(text)
+    assert printed(made).jobs == []
 
 
 SOURCES = "src/promptdp/scoring/rules"
