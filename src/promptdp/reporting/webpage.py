@@ -1,6 +1,7 @@
 """A page as a web page that needs nothing else: no network, no script, no other file."""
 
 import base64
+import re
 from html import escape
 from pathlib import Path
 
@@ -37,10 +38,16 @@ pre {{ padding: 0.5rem; white-space: pre-wrap; }}
 </html>
 """
 
+ANCHOR = re.compile("&lt;a id=&quot;([a-z0-9-]+)&quot;&gt;&lt;/a&gt;")
+
 
 def as_webpage(markdown: str, title: str) -> str:
-    """A page in Markdown (CommonMark and tables) as HTML; HTML in it is shown as it stands, never obeyed."""
-    return _page(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), title)
+    """A page in Markdown (CommonMark and tables) as HTML.
+
+    HTML in it is shown as it stands and never obeyed, but for an empty `<a id="name"></a>`, the end of a link.
+    """
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
+    return _page(ANCHOR.sub(r'<a id="\1"></a>', body), title)
 
 
 def write_webpage(path: Path, out: Path) -> None:
