@@ -44,7 +44,7 @@ ANCHOR = re.compile("&lt;a id=&quot;([a-z0-9-]+)&quot;&gt;&lt;/a&gt;")
 def as_webpage(markdown: str, title: str) -> str:
     """A page in Markdown (CommonMark and tables) as HTML.
 
-    HTML in it is shown as it stands and never obeyed, but for an empty `<a id="name"></a>`, the end of a link.
+    HTML in it is shown as it stands, never obeyed, but for an empty `<a id="name"></a>`, the end of a link.
     """
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
     return _page(ANCHOR.sub(r'<a id="\1"></a>', body), title)
