@@ -131,7 +131,7 @@ def test_no_text_of_figure_1_leaves_its_box(with_blocks, monkeypatch):
 
 @pytest.mark.parametrize("number", [2, 3])
 def test_long_names_and_signs_of_mathematics_are_shown_as_they_are(number, tmp_path, monkeypatch):
-    name = "DP-GRPO at $C_{0.1}$ for 50% of the price of\\alpha^ and a name that goes on"
+    name = "DP-GRPO at $C_{0.1$ for 50% of the price of\\alpha^ and a name that goes on"
     arms = fabricated.SETTINGS["arms"] | swept.ARMS
     arms |= {arm: arms[arm] | {"label": f"{name}: {arm}"} for arm in ("dp_grpo", "noiseless")}
     study = swept.study(tmp_path, arms=arms)
