@@ -35,6 +35,17 @@ FUNCTION = re.compile(
     r"(?:(?:sqrt|sin|cos|tan|log|ln|abs|gcd|lcm)(?=\s?(?:\(|[0-9]|[a-z](?![A-Za-z])))|pi(?![A-Za-z]))"
 )
 LETTER_TERM = re.compile(r"[ai](?=\s?[-+*/^=<>−]\s?[\w\\($])")
+EMPHASIS = re.compile(r"\A\s*\*(?=\s)|(?<![^\s:(])(?<![0-9)}\]$]\s)\*(?=[^\s*])([^*\n]*)(?<=\S)\*(?![\w*(])")
+OPEN_LIST = re.compile(r"(?<=,)\s*(?:\.{2,3}|…)|(?:(?<=,)\s*|\s)(?:etc\b\.?|and so (?:on|forth)\b)")
+"""What says that a list goes on; the end of a statement may have taken the last dot."""
+LEAD = (
+    r"((?:\A|[:,]|\b(?:is|are|was|be|equals?|gets?|gives?|obtain|have|has|find|yields?|becomes|and|or))\s*\$?"
+)
+SIGN = re.compile(LEAD + r")(?:minus|negative)\s+(\$?)(?=[0-9]|\.[0-9]|\\[dt]?frac|\\sqrt)", re.IGNORECASE)
+RATIO = re.compile(LEAD + r"[0-9]+)((?:\s:\s[0-9]+)+)", re.IGNORECASE)
+MIXED = re.compile(r"\b([0-9]+)(\$?) and (?:a|one) (half|third|quarter)\b")
+PARTS = {"half": 2, "third": 3, "quarter": 4}
+BASE = re.compile(r"\b([0-9]+)(\$?) (?:in )?base \$?([0-9]{1,2})\b\$?")
 IMPLIES = re.compile(r"(?<=\s)(?:=>|==>|-->|->)(?=\s)")
 REFERENCE = re.compile(
     r"(?:theorem|lemma|corollary|proposition|definition|equations?|eq|case|step|part|problem|question|exercise"
@@ -90,7 +101,8 @@ def _operator(text: str, at: int, after_math: bool) -> bool:
     """Whether a sign belongs to mathematics: a postfix sign, or one with mathematics after it."""
     char = text[at]
     if char in ":_":
-        return after_math and text[at - 1] != " " and _math_ahead(text, at + 1)
+        ahead = text.startswith("{", at + 1) or _math_ahead(text, at + 1)
+        return after_math and text[at - 1] != " " and ahead
     return OPERATOR.match(text, at) is not None and (char in "!°π∞²³|%" or _math_ahead(text, at + 1))
 
 
@@ -141,9 +153,18 @@ def _run(text: str, at: int) -> int:
     return end
 
 
+def _in_signs(text: str) -> str:
+    """A text with quantities said in words in signs: "minus 5", "3 and a half", "12 in base 3", "3 : 4"."""
+    text = SIGN.sub(r"\1\2-", text)
+    text = RATIO.sub(lambda ratio: ratio[1] + re.sub(r"\s", "", ratio[2]), text)
+    text = MIXED.sub(lambda mixed: rf"{mixed[1]}\frac{{1}}{{{PARTS[mixed[3]]}}}{mixed[2]}", text)
+    return BASE.sub(r"\1_{\3}\2", text)
+
+
 def pieces(text: str) -> list[Piece]:
     """The pieces of a statement up to unfinished mathematics, without decoration and bracketed remarks."""
-    text = IMPLIES.sub("⇒", DECORATION.sub("", BULLET.sub("\n", text)))
+    text = EMPHASIS.sub(r"\1", DECORATION.sub("", BULLET.sub("\n", text)))
+    text = _in_signs(OPEN_LIST.sub(r", \\ldots ", IMPLIES.sub("⇒", text)))
     found: list[Piece] = []
     at = 0
     touching = False

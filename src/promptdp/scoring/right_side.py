@@ -15,6 +15,7 @@ OTHER = re.compile(
     r"[<>≤≥≠∈]|\\(?:leq?|geq?|lt|gt|neq?|in|notin|to|mid|subset\w*|cup|cap|ldots|dots)(?![A-Za-z])|\\{"
 )
 EQUAL = re.compile(r"=|\\equiv(?![A-Za-z])|≡")
+SEPARATOR = re.compile(r"(?<!\\)[,;](?!(?:\\!)?[0-9]{3}(?![0-9]))|\\(?:text|mbox)\s*\{\s*(?:and|or)\s*\}")
 ROUNDED = re.compile(r"\\(?:approx|doteq|simeq|sim)(?![A-Za-z])|≈")
 NAME = re.compile(
     r"\s*\(?\s*(?:\\(?:left)?(?:mathbf|mathrm|overline|vec|hat|angle|triangle)?\s*)?\{?\s*\\?(?:[A-Za-z]|[A-Za-z]+(?=_))"
@@ -58,6 +59,11 @@ def right_side(text: str, cued: bool) -> str:
     members = list(_members(exact))
     if len(members) < 2 or OTHER.search(exact):
         return text
+    if any(len(list(_members(member, SEPARATOR))) > 1 for member in members[1:-1]):
+        # "x = 3, y = 4" is whole; of "x + y = 5, and x = 2" the last part counts.
+        said = list(_members(exact, SEPARATOR))
+        named = all(NAME.fullmatch(next(_members(part))) for part in said)
+        return text if named or not EQUAL.search(said[-1]) else right_side(said[-1].strip() + tail, cued)
     left, right = members[0], members[-1].strip().rstrip(TRAILING)
     if not right:
         return text
@@ -84,8 +90,8 @@ def _last_row(text: str) -> str | None:
     return None if len(names) > 1 else rows[-1]
 
 
-def _members(text: str) -> Iterator[str]:
-    """The members of a chain of equalities, signs within brackets passed over."""
+def _members(text: str, separator: re.Pattern[str] = EQUAL) -> Iterator[str]:
+    """The members of a chain of equalities or of a list, signs within brackets passed over."""
     depth = start = at = 0
     while at < len(text):
         char = text[at]
@@ -93,7 +99,7 @@ def _members(text: str) -> Iterator[str]:
             depth += 1
         elif char in "})]":
             depth -= 1
-        elif depth <= 0 and (sign := EQUAL.match(text, at)):
+        elif depth <= 0 and (sign := separator.match(text, at)):
             yield text[start:at]
             start = at = sign.end()
             continue

@@ -19,9 +19,9 @@ from promptdp.scoring.verdict import Extraction, Reason, none
 MARKER = re.compile(r"<\|[A-Za-z_]{1,20}\|>|</?(?:[bipsu]|[A-Za-z_]{2,20})>")
 """A mark of a chat template or a tag, which stands on a line of its own."""
 UNFINISHED = re.compile(
-    r"(?:[-+/=^_(\[{,<>:&\\×·−≤≥]|\s\*|\\(?:cdot|times|frac|div|pm|leq?|geq?|left|approx)"
+    r"(?:[-+/=^_(\[{<>:&\\×·−≤≥]|\s\*|\\(?:cdot|times|frac|div|pm|leq?|geq?|left|approx)"
     r"|\b(?:and|or|is|are|the|an|of|to|be|that|by|with|for|times|plus|minus|equals|because|since|which|will|so"
-    r"|but|we|than))\s*\$?\s*$|^\s*,\s*\$[^$]*$",
+    r"|but|we|than))\s*\$?\s*$|,\s*$|^\s*,\s*\$[^$]*$",
     re.IGNORECASE,
 )
 SEARCHES: tuple[tuple[Kind, Callable[[str, Budget], Iterator[Candidate]]], ...] = (

@@ -45,7 +45,12 @@ DESCRIPTIONS = vocabulary(
 )
 COMPARATIVE = re.compile(r"\bthan\b|\bat (?:least|most)\b|\bup to\b|\bnear(?:ly)?\b")
 OPERATIONS = vocabulary("over times")
-ALTERATIONS = vocabulary("plus minus divided multiplied squared cubed")
+ALTERATIONS = vocabulary(
+    "plus minus divided multiplied squared cubed factorial choose point hundred thousand million billion "
+    "trillion dozen halves thirds fourths fifths sixths sevenths eighths ninths tenths "
+    "hundredths thousandths"
+)
+NUMBERS = vocabulary("integer integers number numbers prime primes multiple multiples value values")
 ACTIONS = vocabulary(
     "print return let let's suppose assume try check checking set setting substitute substituting "
     "plug plugging divide dividing multiply multiplying add adding subtract subtracting ignore "
@@ -74,7 +79,7 @@ COUNTERS = frozenset({"", "exactly", "only", "all", "just"})
 MOTIONS = vocabulary("facing heading pointing")
 CONCLUSIVE = vocabulary("therefore thus hence so then and also")
 OPERATOR = re.compile(r"[-+*/=×÷·−]|\\(?:cdot|times|div)(?![A-Za-z])")
-RELATION = re.compile(r"[=<>≤≥∈]|\\(?:leq?|geq?|in)(?![A-Za-z])")
+RELATION = re.compile(r"[=<>≤≥∈]|\\(?:leq?|geq?|lt|gt|in)(?![A-Za-z])")
 INFLECTED = re.compile(r"\w+(?:ed|ing|able|ible)|known|given")
 NUMBER = re.compile(r"-?[0-9][0-9,.]*")
 CALCULATION = re.compile(r"\)\s*\(|[0-9)]\s*[-+*×·]\s*[0-9(]|\\(?:cdot|times|div)(?![A-Za-z])")
@@ -326,8 +331,9 @@ class _Clause:
         if working and set(self.words[at + 1 : at + 2]) & WORKINGS:
             return none(Reason.NO_ANSWER)
         bounded = at > 0 and self.words[at - 1] in BOUNDS
+        article = self.parts[at].text == "A" and set(self.words[at + 1 : at + 2]) - VERBS - JOINTS - {""}
         end = self._continued(at)
-        if bounded or self._altered(at) or (end > at and not self.parts[end].text.startswith("=")):
+        if bounded or article or self._altered(at) or (end > at and not self.parts[end].text.startswith("=")):
             return none(Reason.AMBIGUOUS)
         at = end
         if self._restated(at):
@@ -360,7 +366,8 @@ class _Clause:
         first, second = [*self.words[at + 1 : at + 3], "", ""][:2]
         if (
             first in ALTERATIONS
-            or (first, second) == ("to", "be")
+            or (first, second) in (("to", "be"), ("at", "most"), ("at", "least"), ("in", "base"))
+            or self._compound(at)
             or (first == "or" and second in COMPARATIVES)
         ):
             return True
@@ -371,11 +378,20 @@ class _Clause:
                 return (
                     (i == at + 2 and (part or last in OPERATIONS))
                     or (i == at + 3 and last == "of" and first == "percent")
-                    or (last == "than" and self.words[i - 2] in COMPARATIVES)
+                    or (last == "than" and self.words[i - 2] in COMPARATIVES and first not in NUMBERS)
                 )
             if not self.words[i] or self.words[i] in VERBS:
                 break
         return False
+
+    def _compound(self, at: int) -> bool:
+        """Whether a value is the first part of a quantity: "5 feet 6 inches", "3 in 4", "3 out of 4"."""
+        words, kinds = self.words[at + 1 : at + 4], [piece.kind for piece in self.parts[at + 1 : at + 4]]
+        if kinds == ["word", "math", "word"]:
+            return canonical_word(words[0]) is not None and canonical_word(words[2]) is not None
+        ends = len(self.parts) - 1
+        chances = (words == ["in", ""] and at + 2 == ends) or (words == ["out", "of", ""] and at + 3 == ends)
+        return chances and self.parts[ends].kind == "math"
 
     def _restated(self, at: int) -> bool:
         """Whether ", or" says an unfinished calculation in one number ("= (8)(14), or 112")."""

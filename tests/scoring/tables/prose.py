@@ -470,6 +470,21 @@ CONTRAST: list[Case] = [
     (ROBUST, "18", "Since the answer is not 18, the answer is 17.", False),
 ]
 
+IN_PART: list[Case] = [
+    (ROBUST, "1,2,3", "The answer is $1, 2, 3, ...$", False),
+    (ROBUST, "2,4,6", "Thus the numbers are 2, 4, 6, and so on.", False),
+    (ROBUST, "4", "Thus $x = 3, y = 4$.", False),
+    (ROBUST, "(3,4)", "Hence $a=3, b=4$.", True),
+    (ROBUST, "-5", "So x equals minus 5.", True),
+    (ROBUST, "3:4", "The answer is 3 : 4.", True),
+    (ROBUST, "3", "The probability is 3 out of 4.", False),
+    (ROBUST, "5", "Thus the height is 5 feet 6 inches.", False),
+    (ROBUST, "12_3", "The answer is 12 in base 3.", True),
+    (ROBUST, "3", "The answer is 3 at most.", False),
+    (ROBUST, r"\frac{1}{3}", "The answer is $\\frac{1}{3},$", True),
+    (ROBUST, "42", "Thus we get 42 integers less than 100.", True),
+]
+
 CASES: dict[str, list[Case]] = {
     "statement and later remark": STATEMENT_AND_LATER_REMARK,
     "correction": CORRECTION,
@@ -490,4 +505,5 @@ CASES: dict[str, list[Case]] = {
     "inferential cue": CUES,
     "last line": LAST_LINE,
     "contrast": CONTRAST,
+    "value said in several parts": IN_PART,
 }
