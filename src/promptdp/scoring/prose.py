@@ -36,13 +36,16 @@ FUNCTION = re.compile(
 )
 LETTER_TERM = re.compile(r"[ai](?=\s?[-+*/^=<>−]\s?[\w\\($])")
 EMPHASIS = re.compile(r"\A\s*\*(?=\s)|(?<![^\s:(])(?<![0-9)}\]$]\s)\*(?=[^\s*])([^*\n]*)(?<=\S)\*(?![\w*(])")
-OPEN_LIST = re.compile(r"(?<=,)\s*(?:\.{2,3}|…)|(?:(?<=,)\s*|\s)(?:etc\b\.?|and so (?:on|forth)\b)")
+OPEN_LIST = re.compile(
+    r"(?:(?<=,)\s*|(?<=, [0-9])\s?|(?<=, [0-9]{2})\s?)(?:\.{2,3}|…)"
+    r"|(?:(?<=,)\s*|\s)(?:etc\b\.?|and so (?:on|forth)\b)"
+)
 """What says that a list goes on; the end of a statement may have taken the last dot."""
 LEAD = (
     r"((?:\A|[:,]|\b(?:is|are|was|be|equals?|gets?|gives?|obtain|have|has|find|yields?|becomes|and|or))\s*\$?"
 )
 SIGN = re.compile(LEAD + r")(?:minus|negative)\s+(\$?)(?=[0-9]|\.[0-9]|\\[dt]?frac|\\sqrt)", re.IGNORECASE)
-RATIO = re.compile(LEAD + r"[0-9]+)((?:\s:\s[0-9]+)+)", re.IGNORECASE)
+RATIO = re.compile(LEAD + r"[0-9]+)((?:\$?\s:\s\$?[0-9]+)+)", re.IGNORECASE)
 MIXED = re.compile(r"\b([0-9]+)(\$?) and (?:a|one) (half|third|quarter)\b")
 PARTS = {"half": 2, "third": 3, "quarter": 4}
 BASE = re.compile(r"\b([0-9]+)(\$?) (?:in )?base \$?([0-9]{1,2})\b\$?")
@@ -156,7 +159,7 @@ def _run(text: str, at: int) -> int:
 def _in_signs(text: str) -> str:
     """A text with quantities said in words in signs: "minus 5", "3 and a half", "12 in base 3", "3 : 4"."""
     text = SIGN.sub(r"\1\2-", text)
-    text = RATIO.sub(lambda ratio: ratio[1] + re.sub(r"\s", "", ratio[2]), text)
+    text = RATIO.sub(lambda ratio: ratio[1] + re.sub(r"[\s$]", "", ratio[2]), text)
     text = MIXED.sub(lambda mixed: rf"{mixed[1]}\frac{{1}}{{{PARTS[mixed[3]]}}}{mixed[2]}", text)
     return BASE.sub(r"\1_{\3}\2", text)
 

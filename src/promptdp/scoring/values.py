@@ -385,10 +385,12 @@ class _Clause:
         return False
 
     def _compound(self, at: int) -> bool:
-        """Whether a value is the first part of a quantity: "5 feet 6 inches", "3 in 4", "3 out of 4"."""
+        """Whether a value is the first part of a quantity: "5 feet 6 inches", "5' 6", "3 in 4"."""
         words, kinds = self.words[at + 1 : at + 4], [piece.kind for piece in self.parts[at + 1 : at + 4]]
         if kinds == ["word", "math", "word"]:
             return canonical_word(words[0]) is not None and canonical_word(words[2]) is not None
+        if kinds[:2] == ["punctuation", "math"] and self.parts[at + 1].text in "'’′":
+            return True
         ends = len(self.parts) - 1
         chances = (words == ["in", ""] and at + 2 == ends) or (words == ["out", "of", ""] and at + 3 == ends)
         return chances and self.parts[ends].kind == "math"
