@@ -146,7 +146,9 @@ def test_a_changed_file_is_named_and_nothing_above_it_is_blamed(case, study):
         assert names == {str(path)}
 
 
-@pytest.mark.parametrize("case", CHANGES.keys() - {"a table edited by hand", "a table's JSON edited by hand"})
+@pytest.mark.parametrize(
+    "case", sorted(CHANGES.keys() - {"a table edited by hand", "a table's JSON edited by hand"})
+)
 def test_a_missing_file_is_named(case, study, capfd):
     path, _ = CHANGES[case]
     path.unlink()

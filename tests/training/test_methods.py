@@ -34,9 +34,9 @@ def test_a_step_that_is_handed_its_study_does_not_load_the_studys_code(module):
 @pytest.mark.parametrize(
     ("verdict", "reward"),
     [
-        (Verdict("4", True, "equal"), 1.0),
-        (Verdict("5", False, "different"), 0.0),
-        (Verdict(None, False, Reason.LIMIT), None),
+        (Verdict("4", True, "equal", 9), 1.0),
+        (Verdict("5", False, "different", 9), 0.0),
+        (Verdict(None, False, Reason.LIMIT, 9), None),
     ],
 )
 def test_the_reward_is_the_verdict_unless_the_scorer_gave_up(monkeypatch, verdict, reward):
