@@ -50,11 +50,12 @@ JOINT = re.compile(
 )
 SERIES = re.compile(
     rf"{AROUND}(?:±|\\pm|,\s?|\sand\s|,\sand\s){AROUND}-?{AROUND}"
-    rf"|{UNIT}{AROUND}\s(?:to|through)\s{AROUND}-?{AROUND}",
+    rf"|{UNIT}{AROUND}\s(?:to|through)\s{AROUND}-?{AROUND}|[ \t]+",
     re.IGNORECASE,
 )
 BOUND = re.compile(
-    r"(?:(?<![</])\b[A-Za-z0-9]\s?[<>]=?|\w\s[<>]=?(?=\s)|[≤≥±]|\\(?:geq?|leq?|gt|lt|pm)(?![A-Za-z]))\s?[$£€]?$"
+    r"(?:(?<![</])\b[A-Za-z0-9]\s?[<>]=?|\w\s[<>]=?(?=\s)|(?:^|[:#])[ $(]{0,3}[<>]=?|[≤≥±≠]|!="
+    r"|\\(?:geq?|leq?|neq?|gt|lt|pm)(?![A-Za-z]))\s?[$£€]?$"
 )
 SHARE = re.compile(
     r"(?:\s?%|\spercent)?(?:\sout)?\sof\s(?:the\s|all\s|his\s|her\s|their\s|these\s|those\s)?[$£€]?", re.I
@@ -72,6 +73,9 @@ COMPARED = re.compile(rf"[^,;.(=]*\b(?:{'|'.join(sorted(COMPARATIVES))})\b[^,;.(
 CORRECTED = re.compile(
     rf"{UNIT}{AROUND}[,;.]?\s(?:but(?: rather)?|it is|it['’]s|rather)\s{AROUND}", re.IGNORECASE
 )
+REASON = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
+QUERY = re.compile(r"[\s*_$)\"']{0,4}\?\W*\Z")
+"""A question mark that ends the response; after a declared number it is only punctuation."""
 NOT = re.compile(r"\bnot\s\W*$", re.IGNORECASE)
 IS_THE_ANSWER = re.compile(
     r"\s(?:is|are)\s(?:the|our|my)\s(?:final\s|correct\s){0,2}answers?\b", re.IGNORECASE
@@ -153,21 +157,24 @@ def _declared(text: str, start: int, budget: Budget) -> Reading | None:
     """What the last explicit statement after a place gives; a sentence after a colon declares no number."""
     budget.read(text)
     for end in reversed([end for end in explicit_statements(text) if end > start][-TRIED:]):
-        segment = statement(text, end)
+        segment = ":" + statement(text, end)
         budget.spend(len(segment) + NEARBY_CHARACTERS)
         before = text[max(0, end - NEARBY_CHARACTERS) : end]
         cue = before.lower().rfind("answer")
         cue = end if cue < 0 else end - len(before) + cue
         first = next(numbers(segment), None)
-        doubt = unasserted(text[sentence_start(text, cue) : cue])
+        opening = text[sentence_start(text, cue) : cue]
+        doubt = unasserted(opening)
         if first is None or doubt is Reason.NO_ANSWER:
             continue
         if doubt or conditional(segment):
-            return Reading(UNCLEAR, end + first.end)
+            return Reading(UNCLEAR, end + first.end - 1)
         lead = segment[: first.start]
         if _direct(lead) or evasive(lead) or not before.rstrip(" *_").endswith(":"):
             stated = _stated(segment, whole=not _direct(lead))
-            return Reading(stated.extraction, end + stated.end)
+            after = end + stated.end - 1
+            query = QUERY.match(text, after) if _direct(opening) and _direct(lead) else None
+            return Reading(stated.extraction, query.end() if query else after)
     return None
 
 
@@ -213,6 +220,8 @@ def _stated(segment: str, whole: bool) -> Reading:
         if len(between) > BESIDE:
             if whole:
                 return Reading(UNCLEAR, following.end)
+            break
+        if REASON.search(between) and not whole:
             break
         joint = JOINT.fullmatch(between)
         if OPERATION.fullmatch(between):

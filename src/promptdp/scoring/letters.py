@@ -22,11 +22,12 @@ DENIAL = (
 )
 DOUBT = r"(?P<doubt>(?:maybe|perhaps|possibly|either|neither|both|between)\s(?:of\s)?)"
 NOUN = r"(?i:(?:the\s)?(?:option|choice|letter|answer)\s{1,3})?"
-EDGE = r"(?![\w'’+#]|[-‐‑–.&]\w|\s?=|/(?![A-Ea-e]\b)\w|<\w|:[\\/])"
+EDGE = r"(?![\w'’+#]|[-‐‑–.&]\w|\s?=|/(?![A-Ea-e]\b)\w|(?<=b)/c\s[a-z]|<\w|:[\\/])"
 CHOICE = re.compile(
     rf"{OPEN}(?i:{DENIAL}|{DOUBT})?{NOUN}{OPEN}"
     rf"(?:(?P<letter>[A-Ea-e])(?![A-Za-z0-9])(?P<close>{CLOSE}){EDGE}"
-    r"|(?P<other>[F-WYZf-wyz](?=\s*(?:[.)*]|$))|(?i:none|n/a)\b))"
+    r"|(?P<other>[F-WYZf-wyz](?=\s*(?:[.)*]|$))|(?i:none|n/a|unclear|unknown|uncertain|unsure|undetermined"
+    r"|undecided|inconclusive|it depends)\b))"
 )
 TEXT_FIRST = re.compile(
     r"[\s*_]{0,4}(?!(?:not|never)\b)(?:[a-z][a-z'’-]{0,20}\s){1,4}[*_]{0,2}[(\[](?P<letter>[A-E])[)\]]"
@@ -50,7 +51,8 @@ LETTER = rf"(?<![\w'’-]){NOUN}{OPEN}(?P<joined>[B-E]|A(?!\s[a-z])|[a-e](?=\s*(
 CLAIM = r"(?!\s(?:is|are|was|were|has|does|do|cannot|can|seems?|makes?|would|will|could)\b)"
 JOINT = (
     rf"(?:[\s,;(—–-]{{0,4}}\b(?:or|and|and/or|as well as|alternatively|otherwise)\b,?\s{HEDGES}{{0,3}}"
-    rf"|[ ,;(—–-]{{1,4}}(?:\b(?:but|though)\s)?{HEDGES}{{1,3}}|\s?[/&|+]\s?|[,;]?\s?|\.(?=\S))"
+    rf"|[ ,;(—–-]{{1,4}}(?:\b(?:but|though)\s)?{HEDGES}{{1,3}}|\s?(?:[/&|+]|-+>|[→⇒])\s?|[,;]?\s?"
+    r"|\.(?=\S|\s\(?[A-E]\)?\.?\s*$))\s?"
 )
 OPTION_TEXT = (
     rf"(?:[ \t]?[.:,)—–-]?[ \t]{{1,3}}(?!\(?(?:{REASON}|also|maybe|perhaps|possibly|even|probably)\b)"

@@ -65,6 +65,7 @@ TITLE = re.compile(
     re.IGNORECASE,
 )
 CURRENCY = re.compile(r"(?:\\?\$|£|€)?(?P<minus>-\s?)?(?:\\?\$|£|€)?\s?$")
+ROOT = re.compile(r"(?:sqrt\s?(?:\[[^\]\n]{0,3}\]?)?|√)\s?[{(]?\s?$")
 SPOKEN_MINUS = re.compile(
     r"(?:\bnegative|(?:(?:^|[=:(#]|\b(?:is|are|was|be|get|gets|gives|equals|at|to|answer))\s{0,2})minus)\s[$£€]?$",
     re.IGNORECASE,
@@ -198,18 +199,20 @@ def _digits(text: str) -> str:
 def numbers(text: str) -> Iterator[Number]:
     """The numbers of a plain text in order.
 
-    A digit inside a word, an index, an exponent, an ordinal or the number of a step is none.
+    A digit inside a word, an index, an exponent, an ordinal or the number of a step is none; a number under a
+    root has no value.
     """
     for match in NUMBER.finditer(text):
         start, end = match.span()
         if TITLE.search(text, max(0, start - 14), start):
             continue
         letters = GLUED.match(text, end)
-        readable = True
+        readable = ROOT.search(text, max(0, start - 16), start) is None
         if letters is not None:
             word = letters[0]
             times = word in ("x", "X") and text[letters.end() : letters.end() + 2].strip()[:1].isdigit()
-            readable = not SCALED.fullmatch(word)
-            if readable and not (times or word.lower() in SYMBOLS or canonical_word(word)):
+            scaled = SCALED.fullmatch(word) is not None
+            readable = readable and not scaled
+            if not scaled and not (times or word.lower() in SYMBOLS or canonical_word(word)):
                 continue
         yield Number(text, match, readable)

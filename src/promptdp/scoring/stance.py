@@ -94,6 +94,10 @@ TURNS = (
     rf"(?:wait\b(?=\s*[,.!?…—–:;\n-]|\s(?:a|no|i|that|this|it|actually|what)\b)(?!{CHECK})"
     r"|(?:hold|hang) on\b|oops\b|on second thoughts?\b"
     r"|on reflection,? (?:no|not)\b|correction\s?:|or\b[^.!\n]{0,30}\?|or (?:maybe |perhaps )?not\b"
+    r"|(?:but|however),?\s(?:(?:this|that|it)(?:\s\w+)?\s(?:ignor|overlook|neglect|miss|omit|(?:over|under)count"
+    r"|double-?count)(?:e?s|ted|e?d)|(?:i|we)(?:\shave)?\s(?:forgot|missed|overlooked|double-?counted))\b"
+    r"|(?:but|however),?\s(?:[\w'’]+\s){1,5}(?:is|are|was|were)\s(?:missed|missing|overlooked|forgotten|omitted"
+    r"|left out|counted twice|not counted|not considered)\b|edit\s?:"
     r"|scratch (?:that|this|it)\b|strike that\b|never ?mind\b|no(?:pe)?\s?[,.!;—–]|no wait\b"
     r"|(?:my|a) mistake\b|my bad\b|just kidding\b"
     r"|i meant?\b|actually,? (?:(?:no|not|wait|i)\b|[0-9]|(?-i:[A-E])\b(?!\s[a-z])"
@@ -116,6 +120,7 @@ RETRACTION = re.compile(
     r"|\bi (?:was|am) (?:wrong|mistaken)\b|\bi['’]m (?:wrong|mistaken)\b"
     r"|\bi (?:misread|miscounted|miscalculated|misunderstood|forgot)\b"
     r"|\b(?:need|have|want) to (?:correct|revise|redo|change) (?:this|that|it|my)\b"
+    r"|\bi (?:(?:need|have|want) to|must|should) re-?(?:do|compute|calculate|consider|count|think|work)\b"
     r"|\blet (?:me|us) (?:correct|redo|revise|fix|rethink|reconsider|start over|try again|re-?(?:do|compute"
     r"|calculate|consider|count|think|work|evaluate))\b"
     r"|\bmy (?:answer|result|calculation)(?: above)? (?:is|was) (?:wrong|incorrect)\b"
@@ -134,10 +139,16 @@ ASKS = re.compile(r"^[^\w$]*(?:is|are|was|could|can|does|do|did|should|would|mig
 WAYS = re.compile(r"\b(?:at first|so far|let(?:['’]?s| us| me) (?:try|say|guess))\b", re.IGNORECASE)
 COUNTERFACTUAL = re.compile(
     r"\bif (?:(?:i|we|one) had to|(?:it|this|that|the (?:question|problem)) (?:were|was|had|asked|said))\b"
-    r"[^,.;:]*, ",
+    r"[^,.;:]*, |^\W*had\s(?:i|we|he|she|they|it|the)\b",
     re.IGNORECASE,
 )
 """A condition that the response does not claim to hold."""
+HYPOTHESIS = re.compile(
+    r"^\W*(?:(?:so|but|and|now|also|then|thus|hence),?\s)?(?:if\b(?!\s(?:we|you|one|i)\b)|assuming\b|supposing\b)"
+    r"[^.;:]*,\s(?:then\s)?(?:the|our|my)\s(?:\w+\s){0,2}$",
+    re.IGNORECASE,
+)
+"""A sentence that has only set a condition before its statement; the steps that "we" take are none."""
 ASKED = re.compile(r"[\s*_$)\"']{0,4}(?:,\s(?:right|correct|no|yes|is it|isn['’]t it))?\?", re.I)
 LITOTES = re.compile(r"\b(?:no|without (?:a|any)) doubt\b|\bnot (?:hard|difficult|surprising(?:ly)?)\b", re.I)
 """Denials that affirm."""
@@ -170,6 +181,7 @@ def reported(words: list[str]) -> bool:
     return any(
         w in REPORTS
         and not SPEAKERS & set(words[max(0, i - 3) : i])
+        and words[i : i + 2] != ["thinking", "about"]
         and not (w == "guess" and OWNERS & set(words[max(0, i - 2) : i]))
         for i, w in enumerate(words)
     )
@@ -187,6 +199,8 @@ def unasserted(before: str) -> Reason | None:
     if said & (SUPPOSITIONS | ERRORS) or reported(words) or disowned(before):
         return Reason.NO_ANSWER
     if ASKS.match(clause) or WAYS.search(clause) or COUNTERFACTUAL.search(before):
+        return Reason.NO_ANSWER
+    if HYPOTHESIS.match(FORMULA.sub("$", before)):
         return Reason.NO_ANSWER
     return Reason.AMBIGUOUS if said & (NEGATIONS | DENIALS | HEDGES) else None
 

@@ -325,6 +325,10 @@ FRESH: list[Case] = [
     (FINAL, "D", "So the answer is D (desk) and also C (shop).", False),
     (STRICT, "A", "Answer: A\n\nAnswer: N/A", False),
     (FINAL, "B", "'B' is the right answer.", True),
+    (STRICT, "D", "Answer: D → E", False),
+    (FINAL, "E", "Answer: E\nAnswer: unknown", False),
+    (FINAL, "E", "Had it been dark, the answer would be E.", False),
+    (FINAL, "E", "Nothing else is dry, therefore I believe it's E.", True),
 ]
 """Kinds met while the rule was repaired, labelled by the rule's words once more."""
 

@@ -390,6 +390,14 @@ FRESH: list[Case] = [
     ("svamp", "7.0", "10 - 3 = 7 (not 13)", True),
     ("gsm8k", "24", "24 is what he needs, not 36.", True),
     ("gsm8k", "6", "Let me try 6.", False),
+    ("gsm8k", "17", "So the final answer is 17?", True),
+    ("gsm8k", "17", "How do you know that the answer is 17?", False),
+    ("gsm8k", "900", "The answer is $6$ because $a + b = 900$.", False),
+    ("gsm8k", "49", "The answer is $\\sqrt{49}$.", False),
+    ("gsm8k", "9", "The answer is > 9.", False),
+    ("svamp", "9.0", "#### 9 14", False),
+    ("svamp", "8.0", "The answer is 8. However, it ignores the broken ones.", False),
+    ("gsm8k", "30", "If the shop is closed, the answer is 30.", False),
 ]
 """Kinds met while the rule was repaired, labelled by the rule's words once more."""
 

@@ -22,6 +22,7 @@ SURE = (
     r"|probably|likely|indeed|then|so|simply|still|for sure|of course|in fact|actually|without a doubt"
     r"|none other than),?){0,2}"
     r"(?:\s{0,3}(?:clear|obvious|evident|simple|straightforward|easy)\s?[:：—–])?"
+    r"(?:\s{0,3}(?:i (?:think|believe)\s(?:that\s)?)?(?:it|that)(?:['’]s| is| must be)\b)?"
 )
 CUE = re.compile(
     rf"(?<![A-Za-z0-9])(?:{NOUN}|answers)[*_`\"”]{{0,3}}"
@@ -33,6 +34,8 @@ CUE = re.compile(
     rf"{SURE}"
     r"|(?<![A-Za-z0-9])(?:i|we)(?:['’]d|['’]ll|['’]m|\sam)?(?:\s(?:would|will|should|must|therefore|thus))?"
     r"\s(?:choose|pick|select|chose|(?:go|going) (?:with|for)|say|opt for|settle on|vote for)\b:?"
+    r"|(?<![A-Za-z0-9])(?:so|thus|hence|therefore),?\s(?:i (?:think|believe)\s(?:that\s)?)?"
+    r"it(?:['’]s| is| must be)\b"
     rf"|<(?:final[_ ]?)?{NOUN}>"
     rf"|^[#>*_ \t]{{0,8}}(?:(?:the|my|{GOOD})\s){{0,3}}{NOUN}[#*_: \t]{{0,6}}$(?:\s{{1,4}}[-•]\s)?"
     r"|\\(?:boxed|fbox)(?=\s?\{)",
