@@ -180,7 +180,8 @@ def read_scores(path: str | Path) -> tuple[dict[str, Any], pa.Table]:
     """
     try:
         with open(path, "rb") as stream:
-            table = pq.read_table(stream)
+            # Without threads, which may abort the process at its exit (apache/arrow issue 34314).
+            table = pq.ParquetFile(stream).read(use_threads=False)
     except (OSError, pa.ArrowException):
         raise InputError(
             f"{path}: cannot be read as Parquet; make it again with the rule that wrote it"

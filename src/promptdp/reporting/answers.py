@@ -53,11 +53,12 @@ def correctness(answers: Mapping[str, Answer]) -> dict[str, int]:
 def _columns(path: Path) -> tuple[list[str], list[list[Any]]]:
     import pyarrow.parquet as pq
 
-    names = pq.read_schema(path).names
-    for name in COLUMNS:
-        if names.count(name) != 1:
-            raise InputError(f"{path}: lacks the one column {name}; score the arm again with score-run")
-    table = pq.read_table(path, columns=["problem_id", *COLUMNS])
+    with open(path, "rb") as stream, pq.ParquetFile(stream) as file:
+        for name in COLUMNS:
+            if file.schema_arrow.names.count(name) != 1:
+                raise InputError(f"{path}: lacks the one column {name}; score the arm again with score-run")
+        # Without threads, which may abort the process at its exit (apache/arrow issue 34314).
+        table = file.read(["problem_id", *COLUMNS], use_threads=False)
     problems, *columns = (table.column(name).to_pylist() for name in table.column_names)
     if not all(
         type(capped) is bool and type(tokens) is int for capped, tokens in zip(*columns[1:], strict=True)

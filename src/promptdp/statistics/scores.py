@@ -186,7 +186,8 @@ def _read_parquet(path: Path) -> tuple[Iterator[Row], dict[str, Any] | None]:
             names = file.schema_arrow.names
             _require_columns(path, names)
             columns = ["problem_id", "correct", *(["seed"] if "seed" in names else [])]
-            table = file.read(columns)
+            # Arrow 26 may abort at exit while its reading threads still end (apache/arrow issue 34314).
+            table = file.read(columns, use_threads=False)
             values = [table.column(name).to_pylist() for name in columns]
             raw = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
     except (pa.ArrowException, ValueError):
