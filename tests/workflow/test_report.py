@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from promptdp.protocol import load_protocol
 from promptdp.study import load_study
 from tests.workflow.conftest import SMALL
 
@@ -161,7 +162,8 @@ def test_what_other_targets_made_gets_a_page_and_what_they_did_not_gets_none(fin
 def test_a_recorded_run_shows_its_decisions_and_nothing_that_was_not_made_from_it(finished):
     with planted(finished.folder, "micro"):
         jobs = finished.jobs("pages", study="micro", source="recorded")
-    assert jobs["decision_page"] == 6
+    protocol = load_protocol(load_study("config/studies/micro.yaml").protocol)
+    assert jobs["decision_page"] == len(protocol.decisions)
     assert "train" not in jobs and "verification_page" not in jobs and "certificate_page" not in jobs
 
 
