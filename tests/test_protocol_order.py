@@ -29,8 +29,8 @@ def protocol(**decisions) -> Protocol:
 
 def test_a_study_has_every_job_once_with_those_it_reads(study):
     jobs = road(study)
-    assert len([job for job in jobs if job.rule == "train"]) == len(study.runs()) == 42
-    assert len([job for job in jobs if job.rule == "score"]) == 75
+    assert len([job for job in jobs if job.rule == "train"]) == len(study.runs()) == 54
+    assert len([job for job in jobs if job.rule == "score"]) == 114
     assert jobs[SCORE] == [PROBLEMS, PREDICT]
     assert jobs[PREDICT] == [PROBLEMS, TRAIN]
     assert jobs[Job("predict", "stories", None, "base", 0)] == [PROBLEMS]
@@ -40,7 +40,7 @@ def test_a_study_has_every_job_once_with_those_it_reads(study):
 
 def test_a_rule_alone_is_all_of_its_jobs_and_lists_choose_among_them(study):
     jobs = road(study)
-    assert len(Jobs.model_validate("train").among(jobs)) == 42
+    assert len(Jobs.model_validate("train").among(jobs)) == 54
     chosen = Jobs.model_validate({"train": {"benchmarks": ["stories"], "arms": ["gold"], "seeds": [1]}})
     assert chosen.among(jobs) == [TRAIN]
     assert Jobs.model_validate("predict").model_dump() == "predict"
@@ -73,11 +73,11 @@ def test_jobs_that_are_written_wrong_are_refused(written, message):
     ("decision", "message"),
     [
         ({"before": [{"train": {"arms": ["silver"]}}]}, "no job so chosen has arms silver; its jobs have"),
-        ({"after": [{"score": {"scorers": ["svamp"]}}]}, "no job so chosen has scorers svamp"),
+        ({"after": [{"score": {"scorers": ["boxes"]}}]}, "no job so chosen has scorers boxes"),
         ({"after": [{"predict": {"arms": ["base"], "seeds": [1]}}]}, "no job so chosen has arms base"),
         ({"before": [{"train": {"arms": ["gold", "base"]}}]}, "no job so chosen has arms base"),
         ({"before": [{"train": {"arms": ["gold"], "seeds": [1, 3]}}]}, "no job so chosen has seeds 3"),
-        ({"scorer": "svamp", "before": ["score"]}, "scorer: study micro has no svamp"),
+        ({"scorer": "boxes", "before": ["score"]}, "scorer: study micro has no boxes"),
         ({"settings": {"arms.gold.seed": 1}}, "arms.gold.seed: study micro has no such setting"),
         (
             {"settings": {"rollouts.samples.more": 1}},

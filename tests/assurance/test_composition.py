@@ -16,6 +16,8 @@ PRIVATE = [
     (arm, seed) for benchmark, arm, seed in STUDY.runs() if benchmark == "arithmetic" and arm != "nonprivate"
 ]
 
+ATTEMPTS = 3 * len(PRIVATE) + 1
+
 
 @pytest.fixture
 def manifests(tmp_path):
@@ -35,7 +37,7 @@ def test_every_begun_attempt_of_every_private_run_is_charged(manifests):
     result = compose_benchmark(STUDY, "arithmetic", manifests)
     assert result["runs"] == {"control/seed1": 4} | {f"{arm}/seed{seed}": 3 for arm, seed in PRIVATE[1:]}
     assert result["nonprivate_runs"] == 1
-    assert result["epsilon"] == composed_epsilon([(40, 4, 16, 1.5)], 1 / 400)
+    assert result["epsilon"] == composed_epsilon([(40, 4, ATTEMPTS, 1.5)], 1 / 400)
 
 
 def test_several_looks_cost_more_than_one_and_less_than_their_sum(manifests):
@@ -44,7 +46,8 @@ def test_several_looks_cost_more_than_one_and_less_than_their_sum(manifests):
 
 
 def test_a_missing_run_is_named(manifests):
-    with pytest.raises(InputError, match=r"arithmetic/dp_grpo/2 is missing"):
+    arm, seed = PRIVATE[-1]
+    with pytest.raises(InputError, match=rf"arithmetic/{arm}/{seed} is missing"):
         compose_benchmark(STUDY, "arithmetic", manifests[:-1])
 
 
@@ -136,7 +139,7 @@ def test_other_executions_and_other_settings_are_composed_too(manifests, registe
     result = compose_benchmark(STUDY, "arithmetic", manifests, registered.register)
     more = {"dp_grpo/seed1/execution2": 3, "dp_grpo/seed1/execution2/2": 3, "gone/seed9/execution1": 3}
     assert result["runs"] == compose_benchmark(STUDY, "arithmetic", manifests)["runs"] | more
-    assert result["epsilon"] == composed_epsilon([(40, 4, 16 + 9, 1.5)], 1 / 400)
+    assert result["epsilon"] == composed_epsilon([(40, 4, ATTEMPTS + 9, 1.5)], 1 / 400)
 
 
 def test_runs_without_noise_are_counted_once_however_often_they_began(manifests, registered):

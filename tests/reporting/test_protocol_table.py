@@ -62,9 +62,7 @@ def stamped(tmp_path, monkeypatch, root):
         (tmp_path / "rule.txt").write_text("two\n")
         amend("first", "p.yaml", "a misprint & more")
         amend("second", "p.yaml", "a misprint")
-        seen = [
-            f"seen{number}" for number in range(5)
-        ]  # two scores, and the base's predictions on three sets
+        seen = [f"seen{number}" for number in range(6)]  # two scores, and the base's predictions on four sets
         for path in seen:
             (tmp_path / path).write_text(path)
         decide("first", "p.yaml", "1.json")
