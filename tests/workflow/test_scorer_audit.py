@@ -45,4 +45,4 @@ def test_a_second_audit_has_nothing_to_do(record, finished):
 
 def test_the_recorded_run_is_audited_without_training_or_scoring(checkout):
     jobs = checkout.jobs("scorer_audit", study="micro", source="recorded")
-    assert jobs == {"decide": 1, "records_eval": 3, "scorer_audit": 1}
+    assert jobs == {"decide": 1, "records_eval": 4, "scorer_audit": 1}
