@@ -27,6 +27,7 @@ from promptdp.files import (
 from promptdp.records.record import Record, read_records
 from promptdp.scoring import score
 from promptdp.scoring.freeze import digest
+from promptdp.statistics.scores import read_columns
 
 SCHEMA = "promptdp/scores/1"
 COLUMNS = pa.schema(
@@ -180,8 +181,7 @@ def read_scores(path: str | Path) -> tuple[dict[str, Any], pa.Table]:
     """
     try:
         with open(path, "rb") as stream:
-            # Without threads, which may abort the process at its exit (apache/arrow issue 34314).
-            table = pq.ParquetFile(stream).read(use_threads=False)
+            table: pa.Table = read_columns(pq.ParquetFile(stream))
     except (OSError, pa.ArrowException):
         raise InputError(
             f"{path}: cannot be read as Parquet; make it again with the rule that wrote it"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.statistics.scores import read_scores_file
+from promptdp.statistics.scores import read_columns, read_scores_file
 
 COLUMNS = ("extracted", "capped", "tokens")
 
@@ -57,8 +57,7 @@ def _columns(path: Path) -> tuple[list[str], list[list[Any]]]:
         for name in COLUMNS:
             if file.schema_arrow.names.count(name) != 1:
                 raise InputError(f"{path}: lacks the one column {name}; score the arm again with score-run")
-        # Without threads, which may abort the process at its exit (apache/arrow issue 34314).
-        table = file.read(["problem_id", *COLUMNS], use_threads=False)
+        table = read_columns(file, ["problem_id", *COLUMNS])
     problems, *columns = (table.column(name).to_pylist() for name in table.column_names)
     if not all(
         type(capped) is bool and type(tokens) is int for capped, tokens in zip(*columns[1:], strict=True)

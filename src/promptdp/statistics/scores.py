@@ -177,6 +177,14 @@ def _read_csv(path: Path) -> Iterator[Row]:
         raise InputError(f"{path}: is not CSV text; give a CSV or .parquet file") from None
 
 
+def read_columns(file: Any, columns: list[str] | None = None) -> Any:
+    """The table in an open `pyarrow.parquet.ParquetFile`, or some of its columns, read by one thread.
+
+    Arrow may abort the process at its exit while threads that read still end (apache/arrow issue 34314).
+    """
+    return file.read(columns, use_threads=False)
+
+
 def _read_parquet(path: Path) -> tuple[Iterator[Row], dict[str, Any] | None]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -186,8 +194,7 @@ def _read_parquet(path: Path) -> tuple[Iterator[Row], dict[str, Any] | None]:
             names = file.schema_arrow.names
             _require_columns(path, names)
             columns = ["problem_id", "correct", *(["seed"] if "seed" in names else [])]
-            # Arrow 26 may abort at exit while its reading threads still end (apache/arrow issue 34314).
-            table = file.read(columns, use_threads=False)
+            table = read_columns(file, columns)
             values = [table.column(name).to_pylist() for name in columns]
             raw = (file.schema_arrow.metadata or {}).get(METADATA_KEY)
     except (pa.ArrowException, ValueError):
