@@ -192,6 +192,18 @@ def read_scores(path: str | Path) -> tuple[dict[str, Any], pa.Table]:
     return metadata, table
 
 
+def read_verdicts(path: str | Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A file of verdicts: where it comes from, and its rows, each with every one of `COLUMNS`.
+
+    Raises:
+        InputError: as `read_scores`, or a column is missing or is not of its type.
+    """
+    metadata, table = read_scores(path)
+    if not table.schema.equals(COLUMNS):
+        raise InputError(f"{path}: its columns are not those of scores; make it again with score-run")
+    return metadata, table.to_pylist()
+
+
 def score_lines(rule: str, input_path: Path, output_path: Path) -> None:
     """Score lines {id, gold, response, [capped]} into lines {id, extracted, correct, reason}, in order.
 

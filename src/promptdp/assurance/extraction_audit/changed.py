@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.evaluation.rescore import COLUMNS, read_predictions, read_scores, storable
+from promptdp.evaluation.rescore import read_predictions, read_verdicts, storable
 from promptdp.files import sha256_file, shown
 from promptdp.forms import Form, validated
 from promptdp.records.record import Record, read_records
@@ -135,14 +135,9 @@ def _of_one_rule(paths: Sequence[Path]) -> dict[Run, _Scores]:
 
 
 def _scores(path: Path) -> _Scores:
-    metadata, table = read_scores(path)
+    metadata, rows = read_verdicts(path)
     origin = validated(_Origin, metadata, path)
-    if not table.schema.equals(COLUMNS):
-        raise InputError(f"{path}: its columns are not those of scores; make it again with score-run")
-    verdicts = {
-        row["problem_id"]: Side(row["extracted"], row["correct"])
-        for row in table.select(["problem_id", "extracted", "correct"]).to_pylist()
-    }
+    verdicts = {row["problem_id"]: Side(row["extracted"], row["correct"]) for row in rows}
     return _Scores(path, origin, verdicts)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from promptdp.errors import InputError
-from promptdp.evaluation.rescore import COLUMNS, read_predictions, read_scores, storable
+from promptdp.evaluation.rescore import read_predictions, read_verdicts, storable
 from promptdp.files import sha256_file, shown
 from promptdp.forms import Form, of_study, validated
 from promptdp.records.record import Record, read_records
@@ -56,11 +56,8 @@ def read_scored(
     found: dict[tuple[str, str], list[Scored]] = {}
     seen: set[tuple[Any, ...]] = set()
     for path in scores:
-        source, table = read_scores(path)
+        source, rows = read_verdicts(path)
         of_study(study.name, validated(Source, source, path), path)
-        if not table.schema.equals(COLUMNS):
-            raise InputError(f"{path}: its columns are not those of scores; score again")
-        rows = table.to_pylist()
         if source["scorer"] not in RULES:
             raise InputError(f"{path}: there is no scorer {shown(source['scorer'])}; score again")
         if source["predictions_sha256"] not in answers:
